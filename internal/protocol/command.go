@@ -211,3 +211,9 @@ func (c *Command) DecodeHeaderBytes(st SerializeType, header []byte) error {
 	}
 	return fmt.Errorf("%w: unknown encoding %d", ErrBadFrame, st)
 }
+
+// MarkResponse makes c the answer to req, whatever it was before.
+func (c *Command) MarkResponse(req *Command) {
+	c.Flag |= flagResponse
+	c.Opaque = req.Opaque
+}

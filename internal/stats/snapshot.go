@@ -132,3 +132,12 @@ type Producer struct {
 	InFlight int64  `json:"in_flight" col:"IN FLIGHT" metric:"mqctl_producer_in_flight" type:"gauge" unit:"count"`
 	SentRate *Rate  `json:"sent_rate" col:"IN/S" unit:"rate"`
 }
+
+// Add appends a queue and adds its numbers to the consumer's sums.
+func (c *Consumer) Add(q Queue) {
+	c.Queues = append(c.Queues, q)
+	c.CachedCount += q.CachedCount
+	c.CachedBytes += q.CachedBytes
+	c.Consumed += q.Consumed
+	c.Failed += q.Failed
+}

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"mqctl/internal/protocol"
+)
+
+// Call sends one request and waits for its answer, within CallTimeout when ctx has no deadline of its own. A code other
+// than success is a *ResponseError; the answer is returned along with it, since some codes carry data.
+func (c *Client) Call(ctx context.Context, addr string, req *protocol.Command) (*protocol.Command, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.cfg.CallTimeout)
+		defer cancel()
+	}
+	code := req.RequestCode()
+	resp, err := c.pool.Call(ctx, addr, req)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", code, err)
+	}
+	return resp, checkResponse(code, addr, resp)
+}
+
+// CallHeader is Call for a request with a typed header; out, when not nil, receives the answer's ext fields.
+func (c *Client) CallHeader(ctx context.Context, addr string, req protocol.RequestHeader, body []byte, out any) (*protocol.Command, error) {
+	resp, err := c.Call(ctx, addr, protocol.NewRequest(req, body))
+	if err != nil {
+		return resp, err
+	}
+	if out != nil {
+		if err := resp.DecodeHeader(out); err != nil {
+			return resp, fmt.Errorf("answer of %s to %s: %w", addr, req.RequestCode(), err)
+		}
+	}
+	return resp, nil
+}
+
+func checkResponse(code protocol.RequestCode, addr string, resp *protocol.Command) error {
+	if resp.ResponseCode() == protocol.CodeSuccess {
+		return nil
+	}
+	return &ResponseError{Request: code, Addr: addr, Code: resp.ResponseCode(), Remark: resp.Remark}
+}

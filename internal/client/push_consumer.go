@@ -1,0 +1,241 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"mqctl/internal/protocol"
+	"mqctl/internal/stats"
+)
+
+// PushConsumer is a member of a group whose handler is called with what the broker has, Java's
+// DefaultMQPushConsumerImpl.
+type PushConsumer struct {
+	*puller
+	table         *queueTable
+	subscriptions map[string]*protocol.SubscriptionData // by topic; fixed after start
+	retries       localRetries
+	workers       loops
+	stopHandlers  context.CancelFunc // ends the context of running handlers
+	handlerCtx    context.Context
+
+	rebalancing chan struct{} // capacity 1: whoever puts a token in may change what is owned
+	closing     atomic.Bool
+	closed      chan struct{} // closed when Close has finished
+	closeErr    error
+}
+
+// StartPushConsumer joins the group and begins to consume. The client must be started. A topic without a route, a
+// broker that cannot be reached and a refused subscription are errors; nothing is left behind then.
+func (c *Client) StartPushConsumer(ctx context.Context, cfg ConsumerConfig) (*PushConsumer, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("consumer configuration: %w", err)
+	}
+	p := &PushConsumer{
+		table: newQueueTable(), subscriptions: map[string]*protocol.SubscriptionData{}, closed: make(chan struct{}),
+		retries: newLocalRetries(), rebalancing: make(chan struct{}, 1),
+	}
+	p.puller = &puller{client: c, group: cfg.Group, cfg: cfg, ready: newReadyList(), subscription: p.subscriptionOf}
+	p.store = &remoteOffsets{client: c, group: cfg.Group, strict: cfg.From.Where != FromLastJava}
+	if err := p.subscribe(time.Now()); err != nil {
+		return nil, err
+	}
+	if err := c.register(p); err != nil {
+		return nil, err
+	}
+	if err := p.join(ctx); err != nil {
+		c.unregister(p)
+		p.closing.Store(true)
+		c.unregisterGroup(ctx, cfg.Group, "")
+		return nil, fmt.Errorf("consumer of %s: %w", cfg.Group, err)
+	}
+	p.run()
+	return p, nil
+}
+
+// subscribe parses the subscriptions and adds the group's retry topic.
+func (p *PushConsumer) subscribe(now time.Time) error {
+	for _, s := range p.cfg.Subscriptions {
+		parse := protocol.NewSubscription
+		if s.SQL {
+			parse = protocol.NewSQLSubscription
+		}
+		d, err := parse(s.Topic, s.Expression, now)
+		if err != nil {
+			return err
+		}
+		p.subscriptions[s.Topic] = &d
+	}
+	if p.cfg.Model == protocol.Clustering {
+		topic := protocol.RetryTopic(p.cfg.Group)
+		d, err := protocol.NewSubscription(topic, protocol.SubscribeAll, now)
+		if err != nil {
+			return err
+		}
+		p.subscriptions[topic] = &d
+	}
+	return nil
+}
+
+// join asks for the routes and makes the group known to the brokers.
+func (p *PushConsumer) join(ctx context.Context) error {
+	for _, topic := range p.topics() {
+		if _, err := p.client.FetchRoute(ctx, topic); err != nil && !protocol.IsRetryTopic(topic) {
+			return err
+		}
+	}
+	for topic, s := range p.subscriptions {
+		if !s.IsTag() {
+			if err := p.client.checkFilter(ctx, p.group, topic, s); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.client.sendHeartbeats(ctx); err != nil {
+		return err
+	}
+	if p.cfg.Model == protocol.Clustering { // the heartbeat has created it: known now, the first retry does not wait for a refresh
+		if _, err := p.client.FetchRoute(ctx, protocol.RetryTopic(p.cfg.Group)); err != nil {
+			p.client.log.Debug("no retry topic yet", "group", p.cfg.Group, "err", err)
+		}
+	}
+	return nil
+}
+
+func (p *PushConsumer) run() {
+	p.handlerCtx, p.stopHandlers = context.WithCancel(p.client.ctx)
+	for range p.cfg.Workers {
+		p.workers.Go(p.worker)
+	}
+	p.workers.Go(func() { p.retries.loop(p.handlerCtx, p.ready) })
+	wake(p.client.wakeRebalance)
+}
+
+func (p *PushConsumer) groupName() string { return p.cfg.Group }
+
+func (p *PushConsumer) subscriptionOf(topic string) *protocol.SubscriptionData {
+	return p.subscriptions[topic]
+}
+
+// topics is every subscribed topic, the retry topic last.
+func (p *PushConsumer) topics() []string {
+	list := make([]string, 0, len(p.subscriptions))
+	for t := range p.subscriptions {
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		if ra, rb := protocol.IsRetryTopic(a), protocol.IsRetryTopic(b); ra != rb {
+			if ra {
+				return 1
+			}
+			return -1
+		}
+		return protocol.CompareMessageQueues(protocol.MessageQueue{Topic: a}, protocol.MessageQueue{Topic: b})
+	})
+	return list
+}
+
+func (p *PushConsumer) heartbeatData() protocol.ConsumerData {
+	d := protocol.ConsumerData{
+		GroupName: p.cfg.Group, ConsumeType: protocol.ConsumePassively, MessageModel: p.cfg.Model,
+		ConsumeFromWhere: p.cfg.From.Where.wireName(),
+	}
+	for _, t := range p.topics() {
+		d.SubscriptionDataSet = append(d.SubscriptionDataSet, *p.subscriptions[t])
+	}
+	return d
+}
+
+// persist saves every offset that has moved, side by side.
+func (p *PushConsumer) persist(ctx context.Context) error {
+	var g errgroup.Group
+	g.SetLimit(persistParallel)
+	errs := make([]error, 0)
+	var mu sync.Mutex
+	for _, q := range p.table.all() {
+		e := q.epoch.Load()
+		if e == nil {
+			continue
+		}
+		g.Go(func() error {
+			if err := q.saveWithin(ctx, e); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, err)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // the errors are in errs: all of them are wanted, not the first
+	return errors.Join(errs...)
+}
+
+// persistParallel bounds the offset saves under way at once.
+const persistParallel = 64
+
+// Close leaves the group: pulls stop, running handlers finish (within DrainTimeout), offsets are saved with an answer,
+// queues are given up and the brokers are told. The error lists what could not be finished or saved within ctx. Close
+// again waits for the first and returns what it did.
+func (p *PushConsumer) Close(ctx context.Context) error {
+	if p.closing.CompareAndSwap(false, true) {
+		p.rebalancing <- struct{}{} // a rebalance under way finishes first: it must not assign behind our back
+		p.closeErr = p.leave(ctx)
+		close(p.closed)
+	}
+	select {
+	case <-p.closed:
+		return p.closeErr
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (p *PushConsumer) leave(ctx context.Context) error {
+	queues := p.table.all()
+	var g errgroup.Group
+	for _, q := range queues {
+		g.Go(func() error { q.halt(); return nil })
+	}
+	_ = g.Wait()
+	var errs []error
+	p.ready.close()
+	p.retries.close()
+	drain, cancel := context.WithTimeout(ctx, p.cfg.DrainTimeout)
+	if err := p.workers.Wait(drain); err != nil {
+		errs = append(errs, fmt.Errorf("consumer of %s: handlers did not finish: %w", p.cfg.Group, err))
+	}
+	cancel()
+	p.stopHandlers()
+	if err := p.persist(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("consumer of %s: offsets not saved: %w", p.cfg.Group, err))
+	}
+	for _, q := range queues {
+		q.drop()
+		p.table.remove(q)
+	}
+	p.client.unregister(p)
+	p.client.unregisterGroup(ctx, p.cfg.Group, "")
+	return errors.Join(errs...)
+}
+
+func (p *PushConsumer) snapshot(now time.Time) stats.Consumer {
+	s := stats.Consumer{
+		Group: p.cfg.Group, Mode: "push", Model: string(p.cfg.Model), Orderly: p.cfg.Orderly, Workers: p.cfg.Workers,
+		Queues: []stats.Queue{},
+	}
+	for _, q := range p.table.all() {
+		s.Add(q.snapshot(now))
+	}
+	return s
+}
+
+// Queues is the queues owned now.
+func (p *PushConsumer) Queues() []protocol.MessageQueue { return queuesOf(p.table.all()) }

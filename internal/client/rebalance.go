@@ -1,0 +1,183 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"mqctl/internal/protocol"
+)
+
+// unbalancedPause is how soon a rebalance that could not be completed is tried again.
+const unbalancedPause = time.Second
+
+// rebalanceLoop divides the queues of every consumer: each RebalanceInterval, when a broker announces a change of
+// members, and when a route has changed. Java's RebalanceService.
+func (c *Client) rebalanceLoop() {
+	wait := c.cfg.RebalanceInterval
+	for pause(c.ctx, wait, c.wakeRebalance) {
+		wait = c.cfg.RebalanceInterval
+		for _, m := range c.consumerList() {
+			if !m.rebalance(c.ctx) {
+				wait = min(unbalancedPause, c.cfg.RebalanceInterval)
+			}
+		}
+	}
+}
+
+// persistLoop saves the consumers' offsets, every PersistInterval.
+func (c *Client) persistLoop() {
+	for pause(c.ctx, c.cfg.PersistInterval, nil) {
+		for _, m := range c.consumerList() {
+			if err := m.persist(c.ctx); err != nil && c.ctx.Err() == nil {
+				c.log.Warn("offsets are not saved yet", "group", m.groupName(), "err", err)
+			}
+		}
+	}
+}
+
+// members asks one broker of the topic who is in the group, sorted as all members sort. When a broker does not answer
+// the next one is asked.
+func (c *Client) members(ctx context.Context, group string, route *TopicRoute) ([]string, error) {
+	names := []string{}
+	for _, mq := range route.Subscribe {
+		if !slices.Contains(names, mq.BrokerName) {
+			names = append(names, mq.BrokerName)
+		}
+	}
+	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	err := fmt.Errorf("members of %s: topic %s has no queue to read", group, route.Topic)
+	for _, name := range names {
+		var ids []string
+		if ids, err = c.membersAt(ctx, group, name); err == nil {
+			slices.Sort(ids)
+			return ids, nil
+		}
+	}
+	return nil, err
+}
+
+func (c *Client) membersAt(ctx context.Context, group, broker string) ([]string, error) {
+	addr, _, err := c.replicaAddr(broker, masterID)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.callWithin(ctx, addr, protocol.NewRequest(&protocol.GetConsumerListByGroupRequest{ConsumerGroup: group}, nil))
+	if err != nil {
+		return nil, fmt.Errorf("members of %s: %w", group, err)
+	}
+	list, err := protocol.DecodeConsumerList(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("members of %s: answer of %s: %w", group, addr, err)
+	}
+	return list.ConsumerIDList, nil
+}
+
+// rebalance brings the owned queues in line with routes and members; balanced is false when something could not be
+// asked and what is owned was kept. Java's RebalanceImpl.doRebalance.
+func (p *PushConsumer) rebalance(ctx context.Context) (balanced bool) {
+	select {
+	case p.rebalancing <- struct{}{}:
+	default:
+		return true // Close has taken it, for good
+	}
+	defer func() { <-p.rebalancing }()
+	if p.closing.Load() {
+		return true
+	}
+	balanced = true
+	for _, topic := range p.topics() {
+		due, ok := p.dueQueues(ctx, topic)
+		if !ok {
+			balanced = false
+			continue
+		}
+		p.applyQueues(ctx, topic, due)
+	}
+	return balanced
+}
+
+// dueQueues is what this member should own of a topic now.
+func (p *PushConsumer) dueQueues(ctx context.Context, topic string) (due []protocol.MessageQueue, ok bool) {
+	route := p.client.routes.topic(topic)
+	if route == nil {
+		return nil, protocol.IsRetryTopic(topic) // it appears with the first failure, or never
+	}
+	queues := slices.Clone(route.Subscribe)
+	slices.SortFunc(queues, protocol.CompareMessageQueues)
+	if p.cfg.Model == protocol.Broadcasting {
+		return queues, true
+	}
+	ids, err := p.client.members(ctx, p.cfg.Group, route)
+	if err != nil {
+		p.client.log.Debug("rebalance waits: the members are not known", "group", p.cfg.Group, "topic", topic, "err", err)
+		wake(p.client.wakeHeartbeat)
+		return nil, false
+	}
+	if !slices.Contains(ids, p.client.id) {
+		wake(p.client.wakeHeartbeat) // the broker has not heard of this member yet, or has forgotten it
+		return nil, false
+	}
+	return p.cfg.Allocate(p.client.id, queues, ids), true
+}
+
+// applyQueues gives up what is not due any more and takes over what is.
+func (p *PushConsumer) applyQueues(ctx context.Context, topic string, due []protocol.MessageQueue) {
+	added, revoked := p.table.diff(topic, due)
+	if len(added) == 0 && len(revoked) == 0 {
+		return
+	}
+	p.revoke(ctx, revoked)
+	for _, mq := range added {
+		p.assign(mq)
+	}
+	p.client.log.Info("rebalanced", "group", p.cfg.Group, "topic", topic, "owned", len(due), "added", len(added), "revoked", len(revoked))
+	if p.cfg.QueueChangeNotify != nil {
+		p.cfg.QueueChangeNotify(added, queuesOf(revoked))
+	}
+}
+
+func queuesOf(list []*assignedQueue) []protocol.MessageQueue {
+	mqs := make([]protocol.MessageQueue, len(list))
+	for i, q := range list {
+		mqs[i] = q.mq
+	}
+	return mqs
+}
+
+func (p *PushConsumer) assign(mq protocol.MessageQueue) {
+	q := p.newAssignedQueue(mq)
+	p.table.add(q)
+	q.startLoop(func(ctx context.Context) { q.pullLoop(ctx, p.cfg.From) })
+}
+
+// revoke gives queues up: no more pulls, late results count for nothing, and what is finished is saved before another
+// member asks where to begin.
+func (p *PushConsumer) revoke(ctx context.Context, queues []*assignedQueue) {
+	var g errgroup.Group
+	for _, q := range queues {
+		g.Go(func() error {
+			q.halt()
+			q.drop()
+			p.table.remove(q)
+			if e := q.epoch.Load(); e != nil {
+				if err := q.saveWithin(ctx, e); err != nil {
+					p.client.log.Warn("the offset of a revoked queue is not saved: its next owner repeats messages", "queue", q.mq, "err", err)
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // failures are logged: the queue is given up all the same
+}
+
+// saveWithin is saveProgress limited by CallTimeout.
+func (q *assignedQueue) saveWithin(ctx context.Context, e *queueEpoch) error {
+	ctx, cancel := context.WithTimeout(ctx, q.client.cfg.CallTimeout)
+	defer cancel()
+	return q.saveProgress(ctx, e)
+}
