@@ -39,6 +39,12 @@ type assignedQueue struct {
 	paused  atomic.Bool
 	replica atomic.Int64  // the broker id that the last answer suggested to read from
 	resumed chan struct{} // nudged by resume
+	leaving atomic.Bool   // revoked, waiting for its running handler
+
+	// orderly consumption
+	lockedAt atomic.Pointer[time.Time] // when the lock was last granted; nil while it is not held
+	busy     atomic.Bool               // a worker handles the queue, or a batch of it waits to be handled again
+	idle     chan struct{}             // nudged when busy ends
 
 	// counters; written by the loop and the workers, read by snapshots
 	hits       [5]atomic.Int64 // by verdict, VerdictCount first
@@ -67,11 +73,10 @@ type queueEpoch struct {
 	pq       *ProcessQueue
 	progress *progress
 	listed   bool // guarded by readyList.mu
-	busy     bool // guarded by orderlyQueues.mu: a worker is handling this queue
 }
 
 func (p *puller) newAssignedQueue(mq protocol.MessageQueue) *assignedQueue {
-	q := &assignedQueue{puller: p, mq: mq, ended: make(chan struct{}), resumed: make(chan struct{}, 1), cancel: func() {}, until: noOffset}
+	q := &assignedQueue{puller: p, mq: mq, ended: make(chan struct{}), resumed: make(chan struct{}, 1), cancel: func() {}, until: noOffset, idle: make(chan struct{}, 1)}
 	q.brokerMin.Store(noOffset)
 	q.brokerMax.Store(noOffset)
 	q.takeoverAt.Store(noOffset)
@@ -142,7 +147,7 @@ func (q *assignedQueue) snapshot(now time.Time) stats.Queue {
 	s := stats.Queue{
 		Topic: q.mq.Topic, Broker: q.mq.BrokerName, QueueID: q.mq.QueueID,
 		BrokerMin: offsetOrNil(q.brokerMin.Load()), BrokerMax: offsetOrNil(q.brokerMax.Load()),
-		Paused: q.paused.Load(), Last: stats.Verdict(q.verdict.Load()).String(),
+		Paused: q.paused.Load(), Locked: q.lockedAt.Load() != nil, Last: stats.Verdict(q.verdict.Load()).String(),
 		Hits: stats.Hits{
 			Count: q.hits[0].Load(), Size: q.hits[1].Load(), Span: q.hits[2].Load(), Total: q.hits[3].Load(), Broker: q.hits[4].Load(),
 		},

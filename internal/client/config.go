@@ -24,6 +24,9 @@ type Config struct {
 	// ClientID names this instance in its groups. It must be unique in the cluster: two members with one id break
 	// rebalancing. Default: local address, process id and a random part.
 	ClientID string
+	// InstanceName is the part of a broadcasting member's local offset path that tells several members on one machine
+	// apart. Default: DEFAULT, as in Java.
+	InstanceName string
 	// Dial opens connections. Default: TCP.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// Logger receives what the engine has to say. Default: discards it.
@@ -57,6 +60,7 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	orDefault(&c.InstanceName, "DEFAULT")
 	orDefault(&c.MaxFrame, protocol.DefaultMaxFrame)
 	orDefault(&c.CallTimeout, 3*time.Second)
 	orDefault(&c.DialTimeout, 3*time.Second)
@@ -75,6 +79,9 @@ func (c Config) Validate() error {
 	}
 	if strings.ContainsAny(c.ClientID, " \t\r\n\x00") {
 		errs = append(errs, fmt.Errorf("client id %q contains blanks or control characters", c.ClientID))
+	}
+	if strings.ContainsAny(c.InstanceName, `/\`) {
+		errs = append(errs, fmt.Errorf("instance name %q contains a path separator", c.InstanceName))
 	}
 	for name, d := range map[string]time.Duration{
 		"CallTimeout": c.CallTimeout, "DialTimeout": c.DialTimeout, "RouteInterval": c.RouteInterval,

@@ -17,6 +17,10 @@ func (p *PushConsumer) worker() {
 		if !ok {
 			return
 		}
+		if p.cfg.Orderly {
+			p.consumeOrderly(w.epoch, scratch)
+			continue
+		}
 		batch := w.retry
 		if batch == nil {
 			var more bool
@@ -29,6 +33,15 @@ func (p *PushConsumer) worker() {
 			p.consume(w.epoch, batch)
 		}
 	}
+}
+
+// again is called by the retry loop when a pause is over.
+func (p *PushConsumer) again(r localRetry) {
+	if p.cfg.Orderly {
+		p.resume(r.epoch)
+		return
+	}
+	p.ready.pushRetry(r.epoch, r.batch)
 }
 
 // consume runs the handler on one batch and acts on its result.

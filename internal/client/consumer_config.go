@@ -61,6 +61,8 @@ type ConsumerConfig struct {
 	From From
 	// Allocate divides queues among members. Default: averagely.
 	Allocate Allocate
+	// LocalOffsets is the folder of broadcasting offsets. Default: .rocketmq_offsets in the home folder, as in Java.
+	LocalOffsets string
 	// NeverCommit saves no offset and hands nothing back: the next member gets everything again.
 	NeverCommit bool
 	// MaxBody bounds one unpacked body in bytes. Default: 16 MiB.

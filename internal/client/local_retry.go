@@ -2,32 +2,35 @@ package client
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"mqctl/internal/protocol"
 )
 
-// localRetries holds messages that could not be handed back to the broker until they are due to be handled again.
+// localRetries holds what has to be handled again here after a pause: messages that could not be handed back to the
+// broker, and orderly queues whose batch failed.
 type localRetries struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	items  []localRetry // in the order of due: the pause is the same for all
+	items  []localRetry // in the order of due
 	closed bool
 }
 
 type localRetry struct {
 	due   time.Time
 	epoch *queueEpoch
-	batch []*protocol.MessageExt
+	batch []*protocol.MessageExt // nil: an orderly queue goes on
 }
 
 func newLocalRetries() localRetries { return localRetries{wake: make(chan struct{}, 1)} }
 
 func (r *localRetries) add(e *queueEpoch, batch []*protocol.MessageExt, due time.Time) {
 	r.mu.Lock()
-	r.items = append(r.items, localRetry{due, e, batch})
+	i, _ := slices.BinarySearchFunc(r.items, due, func(x localRetry, t time.Time) int { return x.due.Compare(t) })
+	r.items = slices.Insert(r.items, i, localRetry{due, e, batch})
 	r.mu.Unlock()
 	wake(r.wake)
 }
@@ -40,12 +43,12 @@ func (r *localRetries) close() {
 	wake(r.wake)
 }
 
-// loop moves due batches to the ready list, split into the batches they were.
-func (r *localRetries) loop(ctx context.Context, ready *readyList) {
+// loop calls again with what is due.
+func (r *localRetries) loop(ctx context.Context, again func(localRetry)) {
 	for {
 		due, next, closed := r.takeDue(time.Now())
 		for _, x := range due {
-			ready.pushRetry(x.epoch, x.batch)
+			again(x)
 		}
 		if closed || !pause(ctx, next, r.wake) {
 			return
@@ -61,7 +64,7 @@ func (r *localRetries) takeDue(now time.Time) (due []localRetry, next time.Durat
 	for n < len(r.items) && !r.items[n].due.After(now) {
 		n++
 	}
-	due, r.items = r.items[:n:n], r.items[n:]
+	due, r.items = slices.Clone(r.items[:n]), slices.Delete(r.items, 0, n)
 	next = time.Hour
 	if len(r.items) > 0 {
 		next = r.items[0].due.Sub(now)

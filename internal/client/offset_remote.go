@@ -53,6 +53,8 @@ func (s *remoteOffsets) save(ctx context.Context, mq protocol.MessageQueue, offs
 	return nil
 }
 
+func (s *remoteOffsets) flush() error { return nil }
+
 func (s *remoteOffsets) remote() bool { return true }
 
 // pendingResetRemark comes with a code that says success, but means that nothing was stored: a reset of the offset waits

@@ -15,6 +15,8 @@ type offsetStore interface {
 	load(ctx context.Context, mq protocol.MessageQueue) (int64, error)
 	// save stores one offset and returns once it is stored.
 	save(ctx context.Context, mq protocol.MessageQueue, offset int64) error
+	// flush writes what save has only noted; a store that saves at once has nothing to do.
+	flush() error
 	// remote says that brokers keep the offsets, so that a pull can carry one.
 	remote() bool
 }

@@ -107,6 +107,13 @@ func (pq *ProcessQueue) Take(dst []*protocol.MessageExt, limit int) (batch []*pr
 	return dst, pq.take != pq.tail
 }
 
+// HasMore reports whether something waits to be handed out.
+func (pq *ProcessQueue) HasMore() bool {
+	pq.mu.Lock()
+	defer pq.mu.Unlock()
+	return pq.take != pq.tail
+}
+
 // Rollback takes back everything handed out and not removed: the next Take begins with the head again. It is for
 // orderly consumption, which hands out one batch at a time.
 func (pq *ProcessQueue) Rollback() {

@@ -27,9 +27,12 @@ func (q *assignedQueue) pullLoop(ctx context.Context, from From) {
 	}
 }
 
-// run takes turns until ctx ends or the queue was read up to its until.
+// run takes turns until ctx ends, the queue was read up to its until, or its lock was lost.
 func (q *assignedQueue) run(ctx context.Context) {
 	for q.until == noOffset || q.epoch.Load().pq.Next() < q.until {
+		if q.cfg.Orderly && q.epoch.Load().pq.Dropped() {
+			return // the lock was lost
+		}
 		wait, nudge := q.turn(ctx)
 		if ctx.Err() != nil {
 			return
@@ -52,6 +55,10 @@ func (q *assignedQueue) loadStart(ctx context.Context, from From) (ok bool) {
 		offset, stored, err := q.client.startOffset(ctx, q.store, from, q.mq)
 		if err == nil {
 			q.setError(nil)
+			if old := q.epoch.Load(); old != nil && offset < old.progress.done.Load() {
+				q.client.log.Warn("the broker's offset lies behind what was consumed here: messages are repeated",
+					"queue", q.mq, "offset", offset, "consumed", old.progress.done.Load())
+			}
 			q.begin(offset, q.limits(), stored)
 			q.client.log.Debug("queue taken over", "queue", q.mq, "offset", offset, "stored", stored)
 			return true
@@ -84,6 +91,9 @@ func (q *assignedQueue) turn(ctx context.Context) (wait time.Duration, nudge <-c
 	e := q.epoch.Load()
 	if q.paused.Load() {
 		return pausedTurn, q.resumed
+	}
+	if q.cfg.Orderly && !q.lockHeld(time.Now()) {
+		return lockPause, nil // lockLoop renews it or finds out that it is lost
 	}
 	v, cache := e.pq.Verdict()
 	q.hit(v)

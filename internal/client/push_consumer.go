@@ -45,6 +45,13 @@ func (c *Client) StartPushConsumer(ctx context.Context, cfg ConsumerConfig) (*Pu
 	}
 	p.puller = &puller{client: c, group: cfg.Group, cfg: cfg, ready: newReadyList(), subscription: p.subscriptionOf}
 	p.store = &remoteOffsets{client: c, group: cfg.Group, strict: cfg.From.Where != FromLastJava}
+	if cfg.Model == protocol.Broadcasting {
+		store, err := openLocalOffsets(cfg.LocalOffsets, c.cfg.InstanceName, cfg.Group, c.log)
+		if err != nil {
+			return nil, fmt.Errorf("consumer of %s: %w", cfg.Group, err)
+		}
+		p.store = store
+	}
 	if err := p.subscribe(time.Now()); err != nil {
 		return nil, err
 	}
@@ -115,7 +122,10 @@ func (p *PushConsumer) run() {
 	for range p.cfg.Workers {
 		p.workers.Go(p.worker)
 	}
-	p.workers.Go(func() { p.retries.loop(p.handlerCtx, p.ready) })
+	p.workers.Go(func() { p.retries.loop(p.handlerCtx, p.again) })
+	if p.cfg.Orderly {
+		p.client.loops.Go(p.lockLoop)
+	}
 	wake(p.client.wakeRebalance)
 }
 
@@ -175,7 +185,7 @@ func (p *PushConsumer) persist(ctx context.Context) error {
 		})
 	}
 	_ = g.Wait() // the errors are in errs: all of them are wanted, not the first
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.store.flush())...)
 }
 
 // persistParallel bounds the offset saves under way at once.
@@ -220,6 +230,9 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 	for _, q := range queues {
 		q.drop()
 		p.table.remove(q)
+	}
+	if p.cfg.Orderly {
+		p.unlock(ctx, queues)
 	}
 	p.client.unregister(p)
 	p.client.unregisterGroup(ctx, p.cfg.Group, "")

@@ -57,7 +57,7 @@ func (t *queueTable) diff(topic string, due []protocol.MessageQueue) (added []pr
 		}
 	}
 	for mq, q := range t.queues {
-		if mq.Topic == topic && !slices.Contains(due, mq) {
+		if mq.Topic == topic && !slices.Contains(due, mq) && !q.leaving.Load() {
 			revoked = append(revoked, q)
 		}
 	}

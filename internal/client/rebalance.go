@@ -152,7 +152,13 @@ func queuesOf(list []*assignedQueue) []protocol.MessageQueue {
 func (p *PushConsumer) assign(mq protocol.MessageQueue) {
 	q := p.newAssignedQueue(mq)
 	p.table.add(q)
-	q.startLoop(func(ctx context.Context) { q.pullLoop(ctx, p.cfg.From) })
+	q.startLoop(func(ctx context.Context) {
+		if p.cfg.Orderly {
+			p.orderlyPull(ctx, q)
+		} else {
+			q.pullLoop(ctx, p.cfg.From)
+		}
+	})
 }
 
 // revoke gives queues up: no more pulls, late results count for nothing, and what is finished is saved before another
@@ -160,19 +166,30 @@ func (p *PushConsumer) assign(mq protocol.MessageQueue) {
 func (p *PushConsumer) revoke(ctx context.Context, queues []*assignedQueue) {
 	var g errgroup.Group
 	for _, q := range queues {
+		q.leaving.Store(true)
+		if p.cfg.Orderly {
+			p.workers.Go(func() { p.leaveOrderly(p.handlerCtx, q) })
+			continue
+		}
 		g.Go(func() error {
 			q.halt()
-			q.drop()
+			p.giveUp(ctx, q)
 			p.table.remove(q)
-			if e := q.epoch.Load(); e != nil {
-				if err := q.saveWithin(ctx, e); err != nil {
-					p.client.log.Warn("the offset of a revoked queue is not saved: its next owner repeats messages", "queue", q.mq, "err", err)
-				}
-			}
 			return nil
 		})
 	}
-	_ = g.Wait() // failures are logged: the queue is given up all the same
+	_ = g.Wait()
+}
+
+// giveUp makes late results of a halted queue count for nothing and saves what is finished. A failure is logged: the
+// queue is given up all the same.
+func (p *PushConsumer) giveUp(ctx context.Context, q *assignedQueue) {
+	q.drop()
+	if e := q.epoch.Load(); e != nil {
+		if err := q.saveWithin(ctx, e); err != nil {
+			p.client.log.Warn("the offset of a revoked queue is not saved: its next owner repeats messages", "queue", q.mq, "err", err)
+		}
+	}
 }
 
 // saveWithin is saveProgress limited by CallTimeout.
