@@ -1,0 +1,146 @@
+package sandbox
+
+import (
+	"fmt"
+	"time"
+
+	"mqctl/internal/protocol"
+)
+
+// maxSuspend bounds how long a pull may ask to be parked.
+const maxSuspend = 10 * time.Minute
+
+// pull is a PULL_MESSAGE that has passed all checks.
+type pull struct {
+	protocol.PullMessageRequest
+	q      *queue
+	filter filter
+}
+
+// PULL_MESSAGE (11): read one queue from an offset on; without anything to read the request may be parked.
+func handlePullMessage(r *request) *protocol.Command {
+	p, resp := r.checkPull()
+	if resp != nil {
+		return resp
+	}
+	b := r.broker
+	if p.SysFlag&protocol.PullCommitOffset != 0 {
+		b.commit(p.ConsumerGroup, p.q.mq, p.CommitOffset)
+	}
+	result := p.q.read(&b.log, p.QueueOffset, p.MaxMsgNums, &p.filter)
+	suspend := p.SysFlag&protocol.PullSuspend != 0 && p.SuspendTimeoutMillis > 0
+	if suspend && result.status.code(p.QueueOffset) == protocol.CodePullNotFound {
+		wait := min(time.Duration(min(p.SuspendTimeoutMillis, maxSuspend.Milliseconds()))*time.Millisecond, maxSuspend)
+		b.sandbox.park(r, p.q, p.filter, wait, func() *protocol.Command { return r.pullAgain() })
+		return nil
+	}
+	return r.pulled(p, result)
+}
+
+// pullAgain is a parked pull's second look. The checks are made anew: the group or the topic may have changed meanwhile.
+func (r *request) pullAgain() *protocol.Command {
+	p, resp := r.checkPull()
+	if resp != nil {
+		return resp
+	}
+	return r.pulled(p, p.q.read(&r.broker.log, p.QueueOffset, p.MaxMsgNums, &p.filter))
+}
+
+// pulled is the answer with what was read.
+func (r *request) pulled(p *pull, result readResult) *protocol.Command {
+	var zero int32
+	h := &protocol.PullMessageResponse{
+		NextBeginOffset: result.next, MinOffset: p.q.minOffset(), MaxOffset: p.q.maxOffset(), TopicSysFlag: &zero, GroupSysFlag: &zero,
+	}
+	r.broker.served += int64(result.count)
+	r.broker.notePull(p.ConsumerGroup, p.q.mq, result.next)
+	return protocol.NewResponse(r.Command, result.status.code(p.QueueOffset), result.status.String(), h, result.body)
+}
+
+// checkPull makes a real broker's checks in its order; a refused pull commits nothing.
+func (r *request) checkPull() (*pull, *protocol.Command) {
+	var p pull
+	if resp := r.decode(&p.PullMessageRequest); resp != nil {
+		return nil, resp
+	}
+	if resp := r.checkPullGroup(&p); resp != nil {
+		return nil, resp
+	}
+	b := r.broker
+	t := b.topics[p.Topic]
+	switch {
+	case t == nil:
+		return nil, r.failf(protocol.CodeTopicNotExist, "topic[%s] not exist, apply first please!%s", p.Topic, faq)
+	case t.Perm&protocol.PermRead == 0:
+		return nil, r.forbidden(protocol.ForbiddenTopic, fmt.Sprintf("the topic[%s] pulling message is forbidden", p.Topic))
+	case p.QueueID < 0 || p.QueueID >= t.ReadQueueNums:
+		return nil, r.failf(b.sandbox.invalid(), "queueId[%d] is illegal, topic:[%s] topicConfig.readQueueNums:[%d] consumer:[%s]",
+			p.QueueID, p.Topic, t.ReadQueueNums, r.peer.conn.RemoteAddr())
+	}
+	if resp := r.chooseFilter(&p); resp != nil {
+		return nil, resp
+	}
+	p.q = b.queue(t, p.QueueID)
+	return &p, nil
+}
+
+func (r *request) checkPullGroup(p *pull) *protocol.Command {
+	cfg := r.broker.groupConfig(p.ConsumerGroup)
+	switch {
+	case cfg == nil:
+		resp := r.failf(protocol.CodeSubscriptionGroupNotExist, "subscription group [%s] does not exist, %s", p.ConsumerGroup, faq)
+		resp.Header = &protocol.PullRefusal{}
+		return resp
+	case !cfg.ConsumeEnable:
+		return r.forbidden(protocol.ForbiddenGroup, "subscription group no permission, "+p.ConsumerGroup)
+	}
+	return nil
+}
+
+func (r *request) forbidden(why protocol.ForbiddenType, remark string) *protocol.Command {
+	resp := r.fail(protocol.CodeNoPermission, remark)
+	resp.Header = &protocol.PullRefusal{ForbiddenType: why}
+	return resp
+}
+
+// chooseFilter takes the subscription from the request, or, without its bit, from the group's heartbeats.
+func (r *request) chooseFilter(p *pull) *protocol.Command {
+	if p.SysFlag&protocol.PullSubscription != 0 {
+		return r.ownFilter(p)
+	}
+	g := r.broker.consumers[p.ConsumerGroup]
+	if g == nil {
+		return r.fail(protocol.CodeSubscriptionNotExist, "the consumer's group info not exist"+faq)
+	}
+	if cfg := r.broker.groupConfig(p.ConsumerGroup); !cfg.ConsumeBroadcastEnable && g.model == protocol.Broadcasting {
+		return r.forbidden(protocol.ForbiddenBroadcasting, fmt.Sprintf("the consumer group[%s] can not consume by broadcast way", p.ConsumerGroup))
+	}
+	sub := g.subs[p.Topic]
+	switch {
+	case sub == nil:
+		return r.fail(protocol.CodeSubscriptionNotExist, "the consumer's subscription not exist"+faq)
+	case sub.SubVersion < p.SubVersion:
+		return r.fail(protocol.CodeSubscriptionNotLatest, "the consumer's subscription not latest")
+	case !sub.IsTag():
+		return r.noSQL(sub.ExpressionType)
+	}
+	p.filter = filterOf(sub)
+	return nil
+}
+
+func (r *request) ownFilter(p *pull) *protocol.Command {
+	if p.ExpressionType != "" && p.ExpressionType != protocol.ExpressionTag {
+		return r.noSQL(p.ExpressionType)
+	}
+	sub, err := protocol.NewSubscription(p.Topic, p.Subscription, r.broker.sandbox.now())
+	if err != nil {
+		return r.failf(protocol.CodeSubscriptionParseFailed, "parse the consumer's subscription failed: %s", err)
+	}
+	p.filter = filterOf(&sub)
+	return nil
+}
+
+// noSQL is the answer of a broker with enablePropertyFilter=false, a real broker's default.
+func (r *request) noSQL(kind string) *protocol.Command {
+	return r.fail(protocol.CodeSystemError, "The broker does not support consumer to filter message by "+kind)
+}

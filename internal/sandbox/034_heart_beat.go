@@ -1,0 +1,38 @@
+package sandbox
+
+import "mqctl/internal/protocol"
+
+// HEART_BEAT (34): registers a client's groups on this connection and creates what they need. A group that may not be
+// created is passed over without a word, as on a real broker.
+func handleHeartBeat(r *request) *protocol.Command {
+	data, err := protocol.DecodeHeartbeatData(r.Body)
+	if err != nil {
+		return r.fail(protocol.CodeSystemError, err.Error())
+	}
+	if data.ClientID == "" {
+		return r.fail(protocol.CodeSystemError, "the heartbeat names no client")
+	}
+	b := r.broker
+	changed := false
+	for i := range data.ConsumerDataSet {
+		c := &data.ConsumerDataSet[i]
+		cfg := b.groupConfig(c.GroupName)
+		if cfg == nil {
+			continue
+		}
+		if cfg.RetryQueueNums > 0 {
+			b.ensureTopic(protocol.RetryTopic(c.GroupName), cfg.RetryQueueNums)
+		}
+		changed = b.joinConsumers(c, r.peer, data.ClientID, data.WithoutSub) || changed
+	}
+	for _, p := range data.ProducerDataSet {
+		if badGroupName(p.GroupName) == "" {
+			b.joinProducers(p.GroupName, r.peer, data.ClientID)
+		}
+	}
+	if !b.sandbox.since(version513) {
+		return r.ok(nil, nil)
+	}
+	resp := &protocol.HeartBeatResponse{SupportHeartbeatV2: true, SubChange: changed || data.HeartbeatFingerprint == 0}
+	return r.ok(resp, nil)
+}
