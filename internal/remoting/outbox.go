@@ -11,7 +11,7 @@ import (
 const (
 	// maxQueued is what may wait for the writer, in bytes, before senders with a context have to wait themselves.
 	maxQueued = 4 << 20
-	// keptBuffer is the largest buffer that is kept between writes, in bytes; memory of a burst goes back.
+	// keptBuffer is the largest buffer that is kept while there is nothing to write, in bytes.
 	keptBuffer = 512 << 10
 	// headerGuess is room for a header, in bytes, so that a body's buffer is grown once.
 	headerGuess = 1 << 10
@@ -103,6 +103,7 @@ func (o *outbox) take(gather func()) ([]byte, bool) {
 	o.mu.Lock()
 	waited := false
 	for len(o.pending) == 0 && o.err == nil {
+		o.trim()
 		o.idle, waited = true, true
 		o.wake.Wait()
 	}
@@ -130,8 +131,16 @@ func (o *outbox) wrote(batch []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.writing = 0
-	if cap(batch) <= keptBuffer {
-		o.spare = batch
+	o.spare = batch
+}
+
+// trim gives back what a burst took, once there is nothing to write.
+func (o *outbox) trim() {
+	if cap(o.pending) > keptBuffer {
+		o.pending = nil
+	}
+	if cap(o.spare) > keptBuffer {
+		o.spare = nil
 	}
 }
 

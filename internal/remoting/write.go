@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"runtime"
+
 	"time"
 )
 
