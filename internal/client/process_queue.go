@@ -100,9 +100,11 @@ func (pq *ProcessQueue) at(s uint64) *slot { return &pq.ring[s&uint64(len(pq.rin
 func (pq *ProcessQueue) Take(dst []*protocol.MessageExt, limit int) (batch []*protocol.MessageExt, more bool) {
 	pq.mu.Lock()
 	defer pq.mu.Unlock()
-	for n := 0; n < limit && pq.take != pq.tail; n++ {
-		dst = append(dst, pq.at(pq.take).msg)
-		pq.take++
+	for n := 0; n < limit && pq.take != pq.tail; pq.take++ {
+		if m := pq.at(pq.take).msg; m != nil { // finished ones stand here only after a Rollback
+			dst = append(dst, m)
+			n++
+		}
 	}
 	return dst, pq.take != pq.tail
 }
@@ -157,13 +159,13 @@ func (pq *ProcessQueue) Remove(msgs []*protocol.MessageExt) (low int64, ok bool)
 
 // trimLocked drops finished slots at both ends: the head is the commit, and the span ends at the last unfinished one.
 func (pq *ProcessQueue) trimLocked() {
-	for pq.head != pq.take && pq.at(pq.head).msg == nil {
+	for pq.head != pq.tail && pq.at(pq.head).msg == nil {
 		pq.head++
 	}
 	for pq.tail != pq.head && pq.at(pq.tail-1).msg == nil {
 		pq.tail--
 	}
-	pq.take = min(pq.take, pq.tail)
+	pq.take = min(max(pq.take, pq.head), pq.tail)
 }
 
 // findLocked is the slot of an offset. Offsets are dense as a rule, so its place follows from the head's; gaps, left by
