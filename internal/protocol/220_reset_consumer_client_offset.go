@@ -1,7 +1,5 @@
 package protocol
 
-import "strings"
-
 // RESET_CONSUMER_CLIENT_OFFSET (220): the broker tells a consumer its new offsets, Java's ResetOffsetRequestHeader.
 // One-way; only brokers without server-side reset send it.
 
@@ -23,48 +21,11 @@ type ResetOffsetBody struct {
 	OffsetTable map[MessageQueue]int64 `json:"offsetTable"`
 }
 
-// resetOffsetList is the form that a broker pushes when a C++ admin asked for the reset, Java's ResetOffsetBodyForC.
-type resetOffsetList struct {
-	OffsetTable []queueOffset `json:"offsetTable"`
-}
+var resetOffsetBody = newBody[ResetOffsetBody]("reset offsets")
 
-type queueOffset struct {
-	BrokerName string `json:"brokerName"`
-	Offset     int64  `json:"offset"`
-	QueueID    int32  `json:"queueId"`
-	Topic      string `json:"topic"`
-}
-
-// resetOffsetAny looks at the table before it is known which form it has.
-type resetOffsetAny struct {
-	OffsetTable RawJSON `json:"offsetTable"`
-}
-
-var (
-	resetOffsetBody     = newBody[ResetOffsetBody]("reset offsets")
-	resetOffsetListBody = newBody[resetOffsetList]("reset offset list")
-	resetOffsetAnyBody  = newBody[resetOffsetAny]("reset offsets")
-)
-
-// DecodeResetOffsetBody reads the body in its map form and in its list form.
-func DecodeResetOffsetBody(b []byte) (*ResetOffsetBody, error) {
-	form, err := resetOffsetAnyBody.decode(b)
-	if err != nil {
-		return nil, err
-	}
-	if !strings.HasPrefix(string(form.OffsetTable), "[") {
-		return resetOffsetBody.decode(b)
-	}
-	list, err := resetOffsetListBody.decode(b)
-	if err != nil {
-		return nil, err
-	}
-	body := &ResetOffsetBody{OffsetTable: make(map[MessageQueue]int64, len(list.OffsetTable))}
-	for _, q := range list.OffsetTable {
-		body.OffsetTable[MessageQueue{Topic: q.Topic, BrokerName: q.BrokerName, QueueID: q.QueueID}] = q.Offset
-	}
-	return body, nil
-}
+// DecodeResetOffsetBody reads the body in its map form and in the list form that a broker pushes when a C++ admin asked
+// for the reset (Java's ResetOffsetBodyForC).
+func DecodeResetOffsetBody(b []byte) (*ResetOffsetBody, error) { return resetOffsetBody.decode(b) }
 
 // Encode is the body in its map form.
 func (r *ResetOffsetBody) Encode() []byte { return resetOffsetBody.encode(r) }

@@ -34,7 +34,7 @@ var (
 	lz4Writers   = sync.Pool{New: func() any { return lz4.NewWriter(nil) }}
 	zlibReaders  sync.Pool
 	lz4Readers   = sync.Pool{New: func() any { return lz4.NewReader(nil) }}
-	zstdDecoders sync.Pool
+	zstdReaders  sync.Pool
 )
 
 // Compress packs a body: zlib is an RFC 1950 stream, LZ4 and Zstd are frames. Level is 1 (fast) to 9 (small), 0 means
@@ -122,11 +122,15 @@ func Decompress(c Compression, stored []byte, limit int) ([]byte, error) {
 	if limit <= 0 {
 		limit = DefaultMaxBody
 	}
+	if c == CompressNone {
+		return stored, nil
+	}
+	if len(stored) == 0 { // the frame formats would pass it as no frames at all
+		return nil, fmt.Errorf("%w: %s: no bytes", ErrDamagedBody, c)
+	}
 	var body []byte
 	var err error
 	switch c {
-	case CompressNone:
-		return stored, nil
 	case CompressZlib:
 		body, err = decompressZlib(stored, limit)
 	case CompressLZ4:
@@ -202,35 +206,26 @@ func atEnd(r io.Reader) error {
 	return err
 }
 
-// zstdDecoder remembers the limit that its decoder was made for.
-type zstdDecoder struct {
-	*zstd.Decoder
-	limit int
-}
+// maxZstdWindow bounds the memory that a stream may ask its reader for, in bytes; level 19 asks for half of it.
+const maxZstdWindow = 16 << 20
 
 func decompressZstd(stored []byte, limit int) ([]byte, error) {
-	d, ok := zstdDecoders.Get().(*zstdDecoder)
+	r, ok := zstdReaders.Get().(*zstd.Decoder)
 	if !ok {
-		// DecodeAll with one decoder works in the caller's goroutine and uses the output as its window.
-		dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(limit)))
+		var err error
+		// With a concurrency of 1 it reads in the caller's goroutine and starts none.
+		r, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return nil, err
 		}
-		d = &zstdDecoder{dec, limit}
 	}
-	defer zstdDecoders.Put(d)
-	if d.limit != limit {
-		if err := d.ResetWithOptions(nil, zstd.WithDecoderMaxMemory(uint64(limit))); err != nil {
-			return nil, err
-		}
-		d.limit = limit
+	defer zstdReaders.Put(r)
+	if err := r.Reset(bytes.NewReader(stored)); err != nil {
+		return nil, err
 	}
-	if len(stored) == 0 {
-		return nil, io.ErrUnexpectedEOF
-	}
-	body, err := d.DecodeAll(stored, nil)
+	body, err := readBody(r, len(stored), limit)
 	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return nil, ErrBodyTooLarge
+		err = ErrBodyTooLarge // a window of more than maxZstdWindow
 	}
 	return body, err
 }

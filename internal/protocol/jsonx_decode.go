@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"strconv"
 	"strings"
@@ -72,10 +73,12 @@ func (d *bodyReader) value(v reflect.Value, t *jsonType, depth int) error {
 		return d.scalar(v, t)
 	case b == '{' && t.kind == jsonStruct:
 		return d.object(v, t, depth)
-	case b == '{' && t.kind == jsonMap:
+	case t.kind == jsonMap && (b == '{' || t.rt == reflect.TypeFor[map[MessageQueue]int64]()):
 		return d.mapping(v, t, depth)
 	case b == '[' && t.kind == jsonSlice:
 		return d.list(v, t, depth)
+	case b == '{' && t.kind == jsonPairs:
+		return d.pairs(v, t, depth)
 	}
 	return fmt.Errorf("unexpected %c at byte %d", b, d.i)
 }
@@ -154,14 +157,9 @@ func (d *bodyReader) list(v reflect.Value, t *jsonType, depth int) error {
 	if err != nil {
 		return err
 	}
-	n, err := d.count(closing, depth)
-	if err != nil {
+	if err := d.makeSlice(v, t, closing, depth); err != nil {
 		return err
 	}
-	if err := d.take(n * int(t.elem.rt.Size()) * 9 / 8); err != nil { // size classes add up to an eighth
-		return err
-	}
-	v.Set(reflect.MakeSlice(t.rt, n, n))
 	i := 0
 	return d.items(closing, func() error {
 		elem := v.Index(i)
@@ -170,6 +168,46 @@ func (d *bodyReader) list(v reflect.Value, t *jsonType, depth int) error {
 			d.reset(elem, t.elem)
 		}
 		return d.value(elem, t.elem, depth+1)
+	})
+}
+
+// makeSlice gives v one element for each item up to the closing bracket.
+func (d *bodyReader) makeSlice(v reflect.Value, t *jsonType, closing byte, depth int) error {
+	n, err := d.count(closing, depth)
+	if err != nil {
+		return err
+	}
+	if err := d.take(n * int(t.elem.rt.Size()) * 9 / 8); err != nil { // size classes add up to an eighth
+		return err
+	}
+	if v.Set(t.empty); n > 0 {
+		v.Grow(n) // unlike reflect.MakeSlice it takes no memory for a header
+		v.SetLen(n)
+	}
+	return nil
+}
+
+// pairs reads an object with integer keys as a list: a map for each of thousands of small objects would take too much.
+func (d *bodyReader) pairs(v reflect.Value, t *jsonType, depth int) error {
+	closing, err := d.open(depth)
+	if err != nil {
+		return err
+	}
+	if err := d.makeSlice(v, t, closing, depth); err != nil {
+		return err
+	}
+	i := 0
+	return d.items(closing, func() error {
+		pair := v.Index(i)
+		i++
+		key, value := &t.elem.fields[0], &t.elem.fields[1]
+		if err := d.key(pair.Field(key.index), key.typ, depth+1); err != nil {
+			return err
+		}
+		if err := d.expect(':'); err != nil {
+			return err
+		}
+		return d.value(pair.Field(value.index), value.typ, depth+1)
 	})
 }
 
@@ -182,14 +220,14 @@ func (d *bodyReader) mapping(v reflect.Value, t *jsonType, depth int) error {
 	if err != nil {
 		return err
 	}
-	// Go's maps have at least 8 slots and are at most 7/8 full, in powers of two.
-	const header = 64
-	keySize, elemSize := int(t.key.rt.Size()), int(t.elem.rt.Size())
-	if err := d.take(header + (8+n*16/7)*(keySize+elemSize+1) + n*elemSize); err != nil {
+	if err := d.take(mapSize(n, int(t.key.rt.Size()), int(t.elem.rt.Size()))); err != nil {
 		return err
 	}
 	m := reflect.MakeMapWithSize(t.rt, n)
 	v.Set(m)
+	if closing == ']' {
+		return d.queueEntries(m.Interface().(map[MessageQueue]int64), depth)
+	}
 	key, elem := reflect.New(t.key.rt).Elem(), reflect.New(t.elem.rt).Elem()
 	return d.items(closing, func() error {
 		if err := d.key(key, t.key, depth+1); err != nil {
@@ -205,6 +243,41 @@ func (d *bodyReader) mapping(v reflect.Value, t *jsonType, depth int) error {
 		m.SetMapIndex(key, elem)
 		return nil
 	})
+}
+
+// queueEntry is an entry of a map of offsets in its list form.
+type queueEntry struct {
+	BrokerName string `json:"brokerName"`
+	Offset     int64  `json:"offset"`
+	QueueID    int32  `json:"queueId"`
+	Topic      string `json:"topic"`
+}
+
+var queueEntryType = jsonTypeOf(reflect.TypeFor[queueEntry]())
+
+// queueEntries reads the list form of a map of offsets, which brokers write for C++.
+func (d *bodyReader) queueEntries(m map[MessageQueue]int64, depth int) error {
+	var e queueEntry
+	v := reflect.ValueOf(&e).Elem()
+	return d.items(']', func() error {
+		e = queueEntry{}
+		if err := d.value(v, queueEntryType, depth+1); err != nil {
+			return err
+		}
+		m[MessageQueue{Topic: e.Topic, BrokerName: e.BrokerName, QueueID: e.QueueID}] = e.Offset
+		return nil
+	})
+}
+
+// mapSize is what a Go map of n entries takes, in bytes: a power of two of slots, 8 or more and at most 7/8 full.
+func mapSize(n, key, elem int) int {
+	const header, tableHeader, maxSlot = 48, 64, 128
+	slots := max(8, 1<<bits.Len(uint(n*8/7)))
+	indirect := 0
+	if elem > maxSlot {
+		indirect, elem = n*elem*9/8, 8
+	}
+	return header + slots*(key+elem+1)*5/4 + (slots/1024+1)*tableHeader + indirect // size classes add up to a quarter
 }
 
 // key reads a map's key in any form that a writer may have chosen: a string, a bare number, an object, or an object

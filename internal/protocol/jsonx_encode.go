@@ -47,7 +47,23 @@ func (w *bodyWriter) value(v reflect.Value, t *jsonType) {
 		w.dst = append(w.dst, ']')
 	case jsonMap:
 		w.mapping(v, t)
+	case jsonPairs:
+		w.pairs(v.Interface().(QueueOffsets))
 	}
+}
+
+// pairs writes bare keys always: only brokers write such bodies.
+func (w *bodyWriter) pairs(offsets QueueOffsets) {
+	w.dst = append(w.dst, '{')
+	for i, o := range offsets {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = strconv.AppendInt(w.dst, int64(o.QueueID), 10)
+		w.dst = append(w.dst, ':')
+		w.dst = strconv.AppendInt(w.dst, o.Offset, 10)
+	}
+	w.dst = append(w.dst, '}')
 }
 
 // float keeps the point of a whole number, as Java does.

@@ -18,6 +18,7 @@ const (
 	jsonStruct
 	jsonSlice
 	jsonMap
+	jsonPairs // QueueOffsets
 	jsonRaw
 )
 
@@ -36,6 +37,7 @@ type jsonType struct {
 	key      *jsonType // of a map: string, int or MessageQueue
 	elem     *jsonType // of a map or slice
 	fields   []jsonField
+	empty    reflect.Value // of a slice: one without elements
 	defaults bool
 }
 
@@ -79,7 +81,10 @@ func jsonTypeOf(rt reflect.Type) *jsonType {
 	case reflect.Float64:
 		t.kind = jsonFloat
 	case reflect.Slice:
-		t.kind, t.elem = jsonSlice, jsonTypeOf(rt.Elem())
+		t.kind, t.elem, t.empty = jsonSlice, jsonTypeOf(rt.Elem()), reflect.MakeSlice(rt, 0, 0)
+		if rt == reflect.TypeFor[QueueOffsets]() {
+			t.kind = jsonPairs
+		}
 	case reflect.Map:
 		t.kind, t.key, t.elem = jsonMap, jsonTypeOf(rt.Key()), jsonTypeOf(rt.Elem())
 	case reflect.Struct:
