@@ -9,13 +9,17 @@ import "mqctl/internal/stats"
 type flowLimits struct {
 	count int64 // cached messages of the queue
 	bytes int64 // cached bytes of the queue
-	span  int64 // largest minus smallest cached offset; off in orderly mode
+	span  int64 // see cacheState; off in orderly mode
 	total int64 // cached bytes of the whole consumer
 }
 
 // cacheState is what a ProcessQueue holds at one instant.
 type cacheState struct {
-	count, bytes, span int64
+	count int64 // messages not finished
+	bytes int64 // of their bodies
+	// span is how far fetching is ahead of the smallest unfinished offset: what a crash would repeat. Java looks at the
+	// unfinished messages only, so that one stuck message holds nothing back as long as the others are quick.
+	span int64
 }
 
 // verdict is the flow-control ladder in Java's order: count, size, span; mqctl's own limit on the whole consumer last.

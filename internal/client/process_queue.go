@@ -157,7 +157,7 @@ func (pq *ProcessQueue) Remove(msgs []*protocol.MessageExt) (low int64, ok bool)
 	return low, true
 }
 
-// trimLocked drops finished slots at both ends: the head is the commit, and the span ends at the last unfinished one.
+// trimLocked drops finished slots at both ends.
 func (pq *ProcessQueue) trimLocked() {
 	for pq.head != pq.tail && pq.at(pq.head).msg == nil {
 		pq.head++
@@ -198,7 +198,7 @@ func (pq *ProcessQueue) lowLocked() int64 {
 func (pq *ProcessQueue) stateLocked() cacheState {
 	c := cacheState{count: pq.count, bytes: pq.bytes}
 	if pq.head != pq.tail {
-		c.span = pq.at(pq.tail-1).offset - pq.at(pq.head).offset
+		c.span = pq.newest - pq.at(pq.head).offset
 	}
 	return c
 }

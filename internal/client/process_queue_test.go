@@ -102,7 +102,7 @@ func TestProcessQueueModel(t *testing.T) {
 				pq.fill(&s)
 				var span int64
 				if len(m.cached) > 0 {
-					span = m.cached[len(m.cached)-1] - m.cached[0]
+					span = m.newest - m.cached[0]
 				}
 				if s.CachedCount != int64(len(m.cached)) || s.CachedBytes != 10*int64(len(m.cached)) || s.Span != span || total.Load() != s.CachedBytes {
 					t.Fatalf("count %d bytes %d span %d total %d; want %d messages, span %d", s.CachedCount, s.CachedBytes, s.Span, total.Load(), len(m.cached), span)

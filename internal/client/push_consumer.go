@@ -223,12 +223,14 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 		errs = append(errs, fmt.Errorf("consumer of %s: handlers did not finish: %w", p.cfg.Group, err))
 	}
 	cancel()
+	for _, q := range queues {
+		q.drop() // a handler that returns only now is too late: its messages are the next owner's
+	}
 	p.stopHandlers()
 	if err := p.persist(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("consumer of %s: offsets not saved: %w", p.cfg.Group, err))
 	}
 	for _, q := range queues {
-		q.drop()
 		p.table.remove(q)
 	}
 	if p.cfg.Orderly {

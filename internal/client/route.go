@@ -234,9 +234,12 @@ func (c *Client) replicaAddr(broker string, id int64) (addr string, isMaster boo
 
 // routeLoop refreshes the routes of all topics in use, every RouteInterval and early after a lost connection.
 func (c *Client) routeLoop() {
-	for pause(c.ctx, c.cfg.RouteInterval, c.wakeRoute) {
+	rest := min(earlyRefreshPause, c.cfg.RouteInterval)
+	for wait := c.cfg.RouteInterval; pause(c.ctx, wait, c.wakeRoute); wait = c.cfg.RouteInterval - rest {
 		c.refreshRoutes(c.ctx)
-		pause(c.ctx, min(earlyRefreshPause, c.cfg.RouteInterval), nil)
+		if !pause(c.ctx, rest, nil) {
+			return
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (h Hits) Sum() int64 { return h.Count + h.Size + h.Span + h.Total + h.Broke
 type Limits struct {
 	Count int64 `json:"count" unit:"count"` // cached messages
 	Bytes int64 `json:"bytes" unit:"bytes"` // cached bytes
-	Span  int64 `json:"span" unit:"count"`  // largest minus smallest cached offset
+	Span  int64 `json:"span" unit:"count"`  // newest fetched minus smallest unfinished offset
 }
 
 // Queue is one assigned MessageQueue. Nil pointers are unknown, never zero. Counted in internal/client: the cache by
@@ -89,7 +89,7 @@ type Queue struct {
 
 	CachedCount int64  `json:"cached_count" col:"CACHED" metric:"mqctl_queue_cached_messages" type:"gauge" unit:"count"`
 	CachedBytes int64  `json:"cached_bytes" col:"SIZE" metric:"mqctl_queue_cached_bytes" type:"gauge" unit:"bytes"`
-	Span        int64  `json:"span" col:"SPAN" metric:"mqctl_queue_span" type:"gauge" unit:"count"`   // largest minus smallest cached offset
+	Span        int64  `json:"span" col:"SPAN" metric:"mqctl_queue_span" type:"gauge" unit:"count"`   // newest fetched minus smallest unfinished offset
 	Gap         int64  `json:"gap" col:"GAP,wide" metric:"mqctl_queue_gap" type:"gauge" unit:"count"` // offsets between commit and next pull that are not cached
 	MinOffset   *int64 `json:"min_offset" col:"OLDEST,wide"`                                          // smallest cached offset
 	MaxOffset   *int64 `json:"max_offset" col:"NEWEST,wide"`                                          // largest cached offset

@@ -254,3 +254,9 @@ func (w testWriter) Write(p []byte) (int, error) {
 	w.t.Log(strings.TrimRight(string(p), "\n"))
 	return len(p), nil
 }
+
+// TwoBrokers is a sandbox with two brokers over TCP.
+func TwoBrokers(t testing.TB) *Cluster {
+	t.Helper()
+	return NewSandbox(t, sandbox.Options{Brokers: 2}, false)
+}
