@@ -126,14 +126,17 @@ func (f *frameReader) large(cmd *protocol.Command, size protocol.FrameSize) erro
 	}
 	f.r += headerEnd
 	f.have = headerEnd
+	if size.Body == 0 {
+		return nil
+	}
 	return f.body(cmd, size.Body)
 }
 
 func (f *frameReader) body(cmd *protocol.Command, size int) error {
-	body := make([]byte, 0, min(size, bodyUpFront*f.maxBuf))
-	n := min(size, f.w-f.r)
-	body = append(body, f.buf[f.r:f.r+n]...)
-	f.r += n
+	arrived := min(size, f.w-f.r)
+	body := make([]byte, 0, min(size, max(arrived, bodyUpFront*f.maxBuf)))
+	body = append(body, f.buf[f.r:f.r+arrived]...)
+	f.r += arrived
 	for len(body) < size {
 		if len(body) == cap(body) {
 			body = append(make([]byte, 0, min(size, 2*cap(body))), body...)
@@ -172,7 +175,7 @@ func (f *frameReader) makeRoom(n int) {
 		size = firstBuffer
 	case size > f.maxBuf && waiting == 0 && n <= f.maxBuf:
 		size = f.maxBuf // it had grown for an unusual header
-	case waiting == size || f.grow && waiting == 0:
+	case waiting == size || f.grow:
 		size *= 2
 	case waiting == 0:
 		f.r, f.w = 0, 0

@@ -114,6 +114,11 @@ func newPipeNet(tb testing.TB) *pipeNet {
 func (n *pipeNet) dial(ctx context.Context, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
+	case <-n.closed:
+		return nil, errors.New("nobody listens")
+	default:
+	}
+	select {
 	case n.peers <- &peer{n.tb, far}:
 		return near, nil
 	case <-n.closed:
