@@ -47,6 +47,9 @@ func (t *calls) add(code protocol.RequestCode, done func(*protocol.Command, erro
 	}
 	w := t.reuse()
 	w.code, w.done, w.start, w.deadline = code, done, start, deadline
+	if done == nil && w.answer == nil {
+		w.answer = make(chan answer, 1)
+	}
 	w.opaque = t.nextOpaque()
 	t.open[w.opaque] = w
 	return w, nil
@@ -55,7 +58,7 @@ func (t *calls) add(code protocol.RequestCode, done func(*protocol.Command, erro
 func (t *calls) reuse() *waiter {
 	n := len(t.free)
 	if n == 0 {
-		return &waiter{answer: make(chan answer, 1)}
+		return &waiter{}
 	}
 	w := t.free[n-1]
 	t.free = t.free[:n-1]

@@ -201,7 +201,7 @@ func (c *Conn) dispatch(cmd *protocol.Command) {
 	w := c.calls.take(cmd.Opaque)
 	if w == nil {
 		c.unmatched.Add(1)
-		c.logIncoming(cmd, 0)
+		c.logIncoming(cmd, unknownRequest)
 		return
 	}
 	c.logIncoming(cmd, w.code)
