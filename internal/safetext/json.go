@@ -9,7 +9,13 @@ import (
 // does not show, so JSON may be printed on a terminal; <, > and & stay readable.
 // The value is exact, but for bytes that are not UTF-8: each becomes U+FFFD, as in
 // encoding/json. Bytes that must survive need base64.
-func AppendJSONString(dst []byte, s string) []byte {
+func AppendJSONString(dst []byte, s string) []byte { return appendQuoted(dst, s, appendJSONEscape) }
+
+// AppendYAMLString appends s to dst as a double-quoted YAML string, which differs
+// from JSON only beyond U+FFFF: YAML has no surrogate pairs.
+func AppendYAMLString(dst []byte, s string) []byte { return appendQuoted(dst, s, appendYAMLEscape) }
+
+func appendQuoted(dst []byte, s string, escape func([]byte, rune, byte) []byte) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -21,7 +27,7 @@ func AppendJSONString(dst []byte, s string) []byte {
 		}
 		if !ok {
 			dst = append(dst, s[start:i]...)
-			dst = appendJSONEscape(dst, r, 0)
+			dst = escape(dst, r, 0)
 			start = i + size
 		}
 		i += size
@@ -62,6 +68,18 @@ func appendJSONEscape(dst []byte, r rune, _ byte) []byte {
 	}
 	r -= 0x10000
 	return appendUnit(appendUnit(dst, 0xD800+r>>10), 0xDC00+r&0x3FF)
+}
+
+// appendYAMLEscape writes a rune as YAML escapes it.
+func appendYAMLEscape(dst []byte, r rune, invalid byte) []byte {
+	if r < 0x10000 {
+		return appendJSONEscape(dst, r, invalid)
+	}
+	dst = append(dst, '\\', 'U')
+	for shift := 28; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[r>>shift&15])
+	}
+	return dst
 }
 
 // appendUnit writes one UTF-16 unit.

@@ -58,6 +58,13 @@ func TestC28_JSONText(t *testing.T) {
 	}
 }
 
+func TestYAMLText(t *testing.T) {
+	const in, want = "订单\n\x1b\u202e\U000e0041\xff\"", `"订单\n\u001b\u202e\U000e0041\ufffd\""`
+	if got := string(AppendYAMLString(nil, in)); got != want {
+		t.Errorf("AppendYAMLString = %s, want %s", got, want)
+	}
+}
+
 func TestEscapeJSONKeepsTheDocument(t *testing.T) {
 	clean := []byte("{\r\n\t\"k\": \"订单\\u202e\"\n}")
 	if got := EscapeJSON(clean); &got[0] != &clean[0] {
