@@ -12,7 +12,7 @@ import (
 )
 
 func TestTopicLife(t *testing.T) {
-	inBubble(t, Options{Brokers: 2}, func(r *rig) {
+	inBubble(t, Options{Brokers: 2}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		create := &protocol.UpdateAndCreateTopicRequest{Topic: "orders", DefaultTopic: "TBW102", ReadQueueNums: 2, WriteQueueNums: 3, Perm: 6, Attributes: "+message.type=FIFO"}
 		wantCode(t, c.broker(create, nil), protocol.CodeSuccess)
@@ -50,7 +50,7 @@ func TestTopicLife(t *testing.T) {
 }
 
 func TestTopicRefused(t *testing.T) {
-	inBubble(t, Options{MaxTopics: 20}, func(r *rig) {
+	inBubble(t, Options{MaxTopics: 20}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for name, test := range map[string]struct {
 			h    protocol.UpdateAndCreateTopicRequest
@@ -83,7 +83,7 @@ func TestTopicRefused(t *testing.T) {
 }
 
 func TestNameServer(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}, Brokers: 2}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}, Brokers: 2}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		list, err := protocol.DecodeTopicList(c.call(r.NameServers()[0], protocol.NewBodyRequest(protocol.GetAllTopicListFromNameServer, nil)).Body)
 		if err != nil {
@@ -130,7 +130,7 @@ func TestNameServer(t *testing.T) {
 
 // TestC01_BareIntegerKeys: the name server answers old requests with keys that are no strings.
 func TestC01_BareIntegerKeys(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}, Cluster: "c{0:"}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}, Cluster: "c{0:"}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for _, test := range []struct {
 			version  int32
@@ -152,7 +152,7 @@ func TestC01_BareIntegerKeys(t *testing.T) {
 }
 
 func TestDeleteRouteOnly(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		ask := &protocol.GetRouteInfoByTopicRequest{Topic: "orders"}
 		wantCode(t, c.name(&protocol.DeleteTopicInNamesrvRequest{Topic: "orders"}), protocol.CodeSuccess)
@@ -167,7 +167,7 @@ func TestDeleteRouteOnly(t *testing.T) {
 }
 
 func TestC15_RetryTopicWithoutRoute(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}, NoAutoCreateTopics: true}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}, NoAutoCreateTopics: true}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		wantCode(t, c.name(&protocol.GetRouteInfoByTopicRequest{Topic: "TBW102"}), protocol.CodeTopicNotExist)
 		wantCode(t, c.name(&protocol.GetRouteInfoByTopicRequest{Topic: "%RETRY%G"}), protocol.CodeTopicNotExist)
@@ -177,7 +177,7 @@ func TestC15_RetryTopicWithoutRoute(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		var stored []int64
 		for range 3 {
@@ -237,7 +237,7 @@ func TestStats(t *testing.T) {
 }
 
 func TestGroupConfigs(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		wantCode(t, c.bodyOnly(protocol.UpdateAndCreateSubscriptionGroup, []byte(`{"groupName":"G","retryMaxTimes":5}`)), protocol.CodeSuccess)
 		wantCode(t, c.bodyOnly(protocol.UpdateAndCreateSubscriptionGroup, []byte(`{"groupName":"no/slash"}`)), protocol.CodeInvalidParameter)
@@ -277,7 +277,7 @@ func TestGroupConfigs(t *testing.T) {
 }
 
 func TestBrokerDescribesItself(t *testing.T) {
-	inBubble(t, Options{Version: 433}, func(r *rig) {
+	inBubble(t, Options{Version: 433}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		resp := c.bodyOnly(protocol.GetBrokerRuntimeInfo, nil)
 		wantCode(t, resp, protocol.CodeSuccess)
@@ -307,7 +307,7 @@ func TestBrokerDescribesItself(t *testing.T) {
 }
 
 func TestQueryMessages(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}, {Name: "other", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}, {Name: "other", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		start := time.Now()
 		sent := c.send("orders", 0, "first", "KEYS", "k1 k2")
@@ -361,7 +361,7 @@ func TestQueryMessages(t *testing.T) {
 
 // TestG24_ReadingLeavesNoTrace runs every request that only asks.
 func TestG24_ReadingLeavesNoTrace(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		c.send("orders", 0, "x", "KEYS", "k")
 		c.beat("G", subscription(t, "orders", "*"))

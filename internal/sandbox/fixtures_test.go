@@ -119,7 +119,7 @@ var replayOptions = Options{Topics: []TopicSpec{{Name: "PT_trans", Queues: 1}}}
 // TestAgainstRecordings replays recorded requests in an order that brings the sandbox into the recorded broker's state, and
 // compares the answers: code, remark, names of ext fields, structure of the body.
 func TestAgainstRecordings(t *testing.T) {
-	inBubble(t, replayOptions, func(r *rig) {
+	inBubble(t, replayOptions, func(t *testing.T, r *rig) {
 		p := &player{rig: r, c1: r.client("192.0.2.9@100#1"), c2: r.client("192.0.2.9@200#1")}
 		p.replay("route_105_topic_missing", "route_105_tbw102_json", "route_105_tbw102_stdjson", "route_105_tbw102_rocketmq_header",
 			"cluster_106", "unknown_code_9999", "create_topic_17", "group_update_200")
@@ -138,7 +138,7 @@ func TestAgainstRecordings(t *testing.T) {
 		p.asSecond("unregister_35")
 		p.pushed("notify_consumer_ids_changed_40")
 	})
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "PT_acl", Queues: 4}}, NoAutoCreateGroups: true}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "PT_acl", Queues: 4}}, NoAutoCreateGroups: true}, func(t *testing.T, r *rig) {
 		p := &player{rig: r, c1: r.client("c1")}
 		p.replay("pull_11_group_missing_26")
 	})

@@ -30,7 +30,7 @@ func (c *client) consumerList(group string) []string {
 }
 
 func TestHeartbeatCreatesGroup(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		wantCode(t, c.broker(&protocol.GetConsumerListByGroupRequest{ConsumerGroup: "G"}, nil), protocol.CodeSystemError)
 		wantCode(t, c.broker(&protocol.GetConsumerConnectionListRequest{ConsumerGroup: "G"}, nil), protocol.CodeConsumerNotOnline)
@@ -58,7 +58,7 @@ func TestHeartbeatCreatesGroup(t *testing.T) {
 }
 
 func TestHeartbeatOfForbiddenGroup(t *testing.T) {
-	inBubble(t, Options{NoAutoCreateGroups: true}, func(r *rig) {
+	inBubble(t, Options{NoAutoCreateGroups: true}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		c.beat("G")
 		wantCode(t, c.broker(&protocol.GetConsumerListByGroupRequest{ConsumerGroup: "G"}, nil), protocol.CodeSystemError)
@@ -68,7 +68,7 @@ func TestHeartbeatOfForbiddenGroup(t *testing.T) {
 
 // TestMemberChanges follows one group through everything that must, and must not, make its members divide the queues anew.
 func TestMemberChanges(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c1, c2 := r.client("c1"), r.client("c2")
 		sub := subscription(t, "orders", "*")
 		want := [2]int{}
@@ -113,7 +113,7 @@ func TestMemberChanges(t *testing.T) {
 }
 
 func TestBroadcastGroupsAreNotNotified(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		data := c.heartbeat("G", subscription(t, "orders", "*"))
 		data.ConsumerDataSet[0].MessageModel = protocol.Broadcasting
@@ -125,7 +125,7 @@ func TestBroadcastGroupsAreNotNotified(t *testing.T) {
 }
 
 func TestHeartbeatVersion2(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		beat := func(fingerprint int32, without bool, want bool) {
 			t.Helper()
@@ -156,7 +156,7 @@ func TestHeartbeatVersion2(t *testing.T) {
 
 // TestSilentClient keeps a connection alive with requests that are no heartbeats.
 func TestSilentClient(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(t *testing.T, r *rig) {
 		quiet, watcher := r.client("quiet"), r.client("watcher")
 		sub := subscription(t, "orders", "*")
 		began := time.Now()
@@ -191,7 +191,7 @@ func TestSilentClient(t *testing.T) {
 }
 
 func TestSameClientIDTwice(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		a, b := r.client("same"), r.client("same")
 		a.beat("G")
 		b.beat("G")
@@ -202,7 +202,7 @@ func TestSameClientIDTwice(t *testing.T) {
 }
 
 func TestProducerConnections(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		ask := &protocol.GetProducerConnectionListRequest{ProducerGroup: "PG"}
 		wantCode(t, c.broker(ask, nil), protocol.CodeSystemError)
@@ -235,7 +235,7 @@ func (c *client) lock(code protocol.RequestCode, queues ...protocol.MessageQueue
 }
 
 func TestLocks(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c1, c2 := r.client("c1"), r.client("c2")
 		q0, q1, elsewhere := mq("orders", 0), mq("orders", 1), protocol.MessageQueue{Topic: "none", BrokerName: "broker-z", QueueID: -3}
 		granted := func(c *client, want int, queues ...protocol.MessageQueue) {

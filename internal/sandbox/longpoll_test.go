@@ -48,7 +48,7 @@ func wantAnswer(t *testing.T, answer <-chan timed, code protocol.ResponseCode, t
 }
 
 func TestLongPollWakes(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		held := c.start(suspended(pullRequest("G", "orders", 0, 0, "TagA"), 15*time.Second))
 		time.Sleep(3 * time.Second)
@@ -82,7 +82,7 @@ func TestLongPollExpires(t *testing.T) {
 		"looked at late": {check: 5 * time.Second, code: protocol.CodePullNotFound, took: 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}, HoldCheck: test.check}, func(r *rig) {
+			inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}, HoldCheck: test.check}, func(t *testing.T, r *rig) {
 				c := r.client("c1")
 				held := c.start(suspended(pullRequest("G", "orders", 0, 0, "TagA"), 1500*time.Millisecond))
 				if test.sent != "" {
@@ -98,7 +98,7 @@ func TestLongPollExpires(t *testing.T) {
 }
 
 func TestLongPollEndsWithItsConnection(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		held := c.start(suspended(pullRequest("G", "orders", 0, 0, "*"), 15*time.Second))
 		c.pool.Forget(r.BrokerAddr("broker-a"))
@@ -118,7 +118,7 @@ func TestLongPollEndsWithItsConnection(t *testing.T) {
 }
 
 func TestLongPollDoesNotBlockItsConnection(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		first := c.start(suspended(pullRequest("G", "orders", 0, 0, "*"), 15*time.Second))
 		second := c.start(suspended(pullRequest("G", "orders", 0, 0, "*"), 2*time.Second))
@@ -129,7 +129,7 @@ func TestLongPollDoesNotBlockItsConnection(t *testing.T) {
 }
 
 func TestLongPollIsRefusedAfterAChange(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		held := c.start(suspended(pullRequest("G", "orders", 0, 0, "*"), 15*time.Second))
 		cfg := protocol.NewSubscriptionGroupConfig("G")
@@ -144,7 +144,7 @@ func TestLongPollIsRefusedAfterAChange(t *testing.T) {
 }
 
 func TestLongPollTakesWholeBatch(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		held := c.start(suspended(pullRequest("G", "orders", 0, 0, "*"), 15*time.Second))
 		body, err := protocol.EncodeBatch([]protocol.Message{{Body: []byte("a")}, {Body: []byte("b")}, {Body: []byte("c")}})

@@ -38,7 +38,7 @@ func TestQueryOffset(t *testing.T) {
 		"none, everything gone":           {messages: 2, minimum: 2, want: protocol.CodeQueryNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}, Version: test.version}, func(r *rig) {
+			inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}, Version: test.version}, func(t *testing.T, r *rig) {
 				c := r.client("c1")
 				for range test.messages {
 					c.send("orders", 0, "x")
@@ -66,7 +66,7 @@ func TestQueryOffset(t *testing.T) {
 func ptr[T any](v T) *T { return &v }
 
 func TestUpdateOffset(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for _, offset := range []int64{300, -1, math.MaxInt64, 0} {
 			wantCode(t, c.broker(&protocol.UpdateConsumerOffsetRequest{ConsumerGroup: "G", Topic: "orders", CommitOffset: offset}, nil), protocol.CodeSuccess)
@@ -90,7 +90,7 @@ func TestUpdateOffset(t *testing.T) {
 
 // TestSearchOffset follows the table of protocol facts: store times s0 < s1 = s2 < s3.
 func TestSearchOffset(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		start := time.Now().UnixMilli()
 		for _, pause := range []time.Duration{0, 100, 0, 100} {
@@ -129,7 +129,7 @@ func TestSearchOffset(t *testing.T) {
 }
 
 func TestQueueBounds(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		earliest := func(queue int32) int64 {
 			t.Helper()
@@ -168,7 +168,7 @@ func TestQueueBounds(t *testing.T) {
 }
 
 func TestC05_OffsetOutsideTheStoredRange(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 3}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 3}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for range 200 {
 			c.send("orders", 1, "x")

@@ -13,7 +13,7 @@ import (
 
 // TestPullOffsets asks for every kind of offset of a queue that holds 100 to 199, and of an empty one.
 func TestPullOffsets(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 3}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 3}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for i := range 200 {
 			c.send("orders", 0, fmt.Sprint(i))
@@ -60,7 +60,7 @@ func TestPullOffsets(t *testing.T) {
 }
 
 func TestPullLimits(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for range 40 {
 			c.send("orders", 0, "x")
@@ -81,7 +81,7 @@ func TestPullLimits(t *testing.T) {
 
 func TestPullRefused(t *testing.T) {
 	o := Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}, {Name: "writeonly", Queues: 1}}, NoAutoCreateGroups: true}
-	inBubble(t, o, func(r *rig) {
+	inBubble(t, o, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for _, g := range []string{"G", "off", "idle"} {
 			cfg := protocol.NewSubscriptionGroupConfig(g)
@@ -129,7 +129,7 @@ func TestPullRefused(t *testing.T) {
 }
 
 func TestC13_TagsWithEqualHash(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for range 100 {
 			c.send("orders", 0, "b", "TAGS", "BB")
@@ -157,7 +157,7 @@ func TestC13_TagsWithEqualHash(t *testing.T) {
 }
 
 func TestPullBodyAcrossSegments(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		var want []string
 		for i := range 30 {

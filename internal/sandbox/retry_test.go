@@ -28,7 +28,7 @@ func (c *client) arrival(topic string, offset int64, began time.Time) (protocol.
 }
 
 func TestDelayLevels(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		offset := int64(0)
 		for _, test := range []struct {
@@ -60,7 +60,7 @@ func TestDelayLevels(t *testing.T) {
 }
 
 func TestDelaySurvivesStop(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		began := time.Now()
 		c.send("orders", 0, "late", "DELAY", "2")
@@ -85,7 +85,7 @@ func TestDelaySurvivesStop(t *testing.T) {
 }
 
 func TestSendBack(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		sent := c.send("orders", 0, "again", "TAGS", "TagA")
 		m := r.messages("orders", 0)[0]
@@ -126,7 +126,7 @@ func TestSendBack(t *testing.T) {
 }
 
 func TestSendBackCases(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		c.send("orders", 0, "x")
 		c.send("orders", 0, "y")
@@ -177,7 +177,7 @@ func TestSendToRetryTopic(t *testing.T) {
 		"an orderly group":      {tries: 1, most: three, locked: true, delivered: "%DLQ%G"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, Options{Version: test.version}, func(r *rig) {
+			inBubble(t, Options{Version: test.version}, func(t *testing.T, r *rig) {
 				c := r.client("c1")
 				if test.locked {
 					c.lock(protocol.LockBatchMQ, mq("orders", 0))

@@ -26,7 +26,7 @@ type rig struct {
 }
 
 // inBubble runs test against a fresh sandbox in virtual time.
-func inBubble(t *testing.T, o Options, test func(r *rig)) {
+func inBubble(t *testing.T, o Options, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, net: faultnet.New()}
@@ -37,7 +37,7 @@ func inBubble(t *testing.T, o Options, test func(r *rig)) {
 		}
 		r.Sandbox = s
 		t.Cleanup(s.Close)
-		test(r)
+		test(t, r)
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSendAndPull(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		sent := c.send("orders", 1, "one", "TAGS", "TagA", "KEYS", "k1 k2")
 		if sent.QueueID != 1 || sent.QueueOffset != 0 || len(sent.TransactionID) != 32 || sent.MsgRegion != region {
@@ -44,7 +44,7 @@ func TestSendAndPull(t *testing.T) {
 }
 
 func TestSendCreatesTopic(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
+	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		wantCode(t, c.name(&protocol.GetRouteInfoByTopicRequest{Topic: "fresh"}), protocol.CodeTopicNotExist)
 		c.send("fresh", -1, "x")
@@ -82,7 +82,7 @@ func TestSendRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}, NoAutoCreateTopics: true, NoAutoCreateGroups: true, MaxMessageSize: 100}
-			inBubble(t, o, func(r *rig) {
+			inBubble(t, o, func(t *testing.T, r *rig) {
 				c := r.client("c1")
 				resp := c.broker(message(test.topic, test.queue, test.body, test.props...))
 				wantCode(t, resp, test.want)
@@ -95,7 +95,7 @@ func TestSendRefused(t *testing.T) {
 }
 
 func TestSendMissingFields(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		full := protocol.ExtFields{{Key: "a", Value: "PG"}, {Key: "b", Value: "orders"}, {Key: "e", Value: "0"}, {Key: "f", Value: "0"}, {Key: "g", Value: "1"}, {Key: "h", Value: "0"}}
 		for i, field := range full {
@@ -115,7 +115,7 @@ func TestSendMissingFields(t *testing.T) {
 }
 
 func TestSendBatch(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		body, err := protocol.EncodeBatch([]protocol.Message{
 			{Body: []byte("a"), Flag: 7, Properties: protocol.Properties{{Name: "TAGS", Value: "TagC"}, {Name: "UNIQ_KEY", Value: "U1"}}}, {Body: []byte("b")},
@@ -151,7 +151,7 @@ func TestSendBatch(t *testing.T) {
 }
 
 func TestHalfMessageStaysHidden(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		h, body := message("orders", 0, "half", "TRAN_MSG", "true", "PGROUP", "PG", "UNIQ_KEY", "U1")
 		h.F = protocol.FlagTransPrepared
