@@ -185,6 +185,9 @@ func readBody(r io.Reader, stored, limit int) ([]byte, error) {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if err == io.EOF {
+			if cap(buf) > len(buf)+len(buf)/4 {
+				buf = bytes.Clone(buf) // bodies wait in caches whose limits count their length
+			}
 			return buf, nil
 		}
 		if err != nil {
