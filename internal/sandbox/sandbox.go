@@ -38,18 +38,17 @@ type Sandbox struct {
 	address   string           // the name server's, fixed by New
 
 	// What follows belongs to run.
-	clock    time.Time
-	alarms   alarms
-	brokers  []*broker
-	names    nameServer
-	peers    map[*remoting.Conn]*peer
-	dirty    []*queue
-	counts   map[protocol.RequestCode]int64
-	writes   Writes
-	rules    []*rule
-	random   *rand.Rand
-	scratch  []byte
-	nextPush int32 // opaque of the requests that brokers send
+	clock   time.Time
+	alarms  alarms
+	brokers []*broker
+	names   nameServer
+	peers   map[*remoting.Conn]*peer
+	dirty   []*queue
+	counts  map[protocol.RequestCode]int64
+	writes  Writes
+	rules   []*rule
+	random  *rand.Rand
+	scratch []byte
 }
 
 // New starts a sandbox. Close ends it.

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"mqctl/internal/protocol"
@@ -130,7 +128,6 @@ func (b *broker) deleteTopic(name string) {
 	b.sandbox.writes.Topics++
 	for _, q := range t.queues {
 		q.entries.trim(q.maxOffset())
-		b.wake(q)
 	}
 	for key := range b.offsets {
 		if key.topic == name {
@@ -139,9 +136,6 @@ func (b *broker) deleteTopic(name string) {
 		}
 	}
 }
-
-// topicNames is every topic of b in order.
-func (b *broker) topicNames() []string { return slices.Sorted(maps.Keys(b.topics)) }
 
 // badTopicName says what is wrong with a topic's name, "" for nothing.
 func badTopicName(name string) string {
