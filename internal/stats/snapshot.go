@@ -118,7 +118,8 @@ type Queue struct {
 	LastPull     *time.Time     `json:"last_pull"`
 	LastConsume  *time.Time     `json:"last_consume"`
 	LastError    string         `json:"last_error"`
-	PullRate     *Rate          `json:"pull_rate" unit:"rate"`                 // messages received a second
+	PullRate     *Rate          `json:"pull_rate" unit:"rate"`                 // offsets fetched a second, those of filtered messages included
+	InRate       *Rate          `json:"in_rate" col:"IN/S" unit:"rate"`        // messages stored by the broker a second, as pulls tell
 	ConsumedRate *Rate          `json:"consumed_rate" col:"OUT/S" unit:"rate"` // messages finished a second
 }
 
