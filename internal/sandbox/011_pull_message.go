@@ -75,7 +75,7 @@ func (r *request) checkPull() (*pull, *protocol.Command) {
 		return nil, r.forbidden(protocol.ForbiddenTopic, fmt.Sprintf("the topic[%s] pulling message is forbidden", p.Topic))
 	case p.QueueID < 0 || p.QueueID >= t.ReadQueueNums:
 		return nil, r.failf(b.sandbox.invalid(), "queueId[%d] is illegal, topic:[%s] topicConfig.readQueueNums:[%d] consumer:[%s]",
-			p.QueueID, p.Topic, t.ReadQueueNums, r.peer.conn.RemoteAddr())
+			p.QueueID, p.Topic, t.ReadQueueNums, r.peer.addr)
 	}
 	if resp := r.chooseFilter(&p); resp != nil {
 		return nil, resp

@@ -26,7 +26,7 @@ func connections(members []*member) []protocol.Connection {
 	list := make([]protocol.Connection, len(members))
 	for i, m := range members {
 		list[i] = protocol.Connection{
-			ClientAddr: m.peer.conn.RemoteAddr().String(), ClientID: m.clientID,
+			ClientAddr: m.peer.addr.String(), ClientID: m.clientID,
 			Language: m.lang.String(), Version: protocol.MQVersion(m.version),
 		}
 	}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -101,7 +102,8 @@ func (s *Sandbox) now() time.Time { return s.clock }
 // peer is one connection as the run goroutine sees it.
 type peer struct {
 	conn    *remoting.Conn
-	broker  *broker // nil for the name server
+	addr    netip.AddrPort // the client's
+	broker  *broker        // nil for the name server
 	held    map[*hold]struct{}
 	version int32             // of its latest request
 	lang    protocol.Language // of its latest request
@@ -123,7 +125,7 @@ type handler func(r *request) *protocol.Command
 func (s *Sandbox) receive(e event) {
 	p := s.peers[e.conn]
 	if p == nil {
-		p = &peer{conn: e.conn, broker: e.at}
+		p = &peer{conn: e.conn, addr: e.conn.RemoteAddr(), broker: e.at}
 		s.peers[e.conn] = p
 	}
 	p.version, p.lang = e.cmd.Version, e.cmd.Language

@@ -180,7 +180,7 @@ func (s *Sandbox) proceed(r *request) {
 
 // consult runs one fault. A fault that panics is removed: it would do so again.
 func (s *Sandbox) consult(rule *rule, r *request) (c *Control) {
-	c = &Control{Request: r.Command, Client: r.peer.conn.RemoteAddr().String(), r: r}
+	c = &Control{Request: r.Command, Client: r.peer.addr.String(), r: r}
 	if r.broker != nil {
 		c.Broker = r.broker.name
 	}

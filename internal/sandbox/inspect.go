@@ -44,7 +44,7 @@ func (s *Sandbox) Members(group string) (list []Member) {
 		for _, b := range s.brokers {
 			if g := b.consumers[group]; g != nil {
 				for _, m := range g.members {
-					list = append(list, Member{Broker: b.name, ClientID: m.clientID, Addr: m.peer.conn.RemoteAddr().String()})
+					list = append(list, Member{Broker: b.name, ClientID: m.clientID, Addr: m.peer.addr.String()})
 				}
 			}
 		}

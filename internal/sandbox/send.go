@@ -124,7 +124,7 @@ func (r *request) storeOne(h *sendHeader) (*protocol.SendMessageResponse, *refus
 func (r *request) incoming(h *sendHeader) protocol.MessageExt {
 	return protocol.MessageExt{
 		Topic: h.topic, QueueID: h.queueID, Flag: h.flag, SysFlag: h.sysFlag, BornTimestamp: h.born,
-		BornHost: r.peer.conn.RemoteAddr(), ReconsumeTimes: h.reconsume,
+		BornHost: r.peer.addr, ReconsumeTimes: h.reconsume,
 	}
 }
 
