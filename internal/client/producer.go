@@ -229,6 +229,7 @@ func (p *Producer) Close(ctx context.Context) error {
 	if p.closing.CompareAndSwap(false, true) {
 		p.closeErr = p.leave(ctx)
 		close(p.closed)
+		return p.closeErr // which says more than that ctx has ended meanwhile
 	}
 	select {
 	case <-p.closed:

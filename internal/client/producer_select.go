@@ -25,10 +25,9 @@ type sendTopic struct {
 // sendView is the queues of a topic with what a send needs to know of each. It is immutable and holds for one state of
 // the route table.
 type sendView struct {
-	routes   *routes
-	targets  []sendTarget
-	template bool // the topic is unknown: these are the queues it would get
-	single   bool // all targets are on one broker
+	routes  *routes
+	targets []sendTarget
+	single  bool // all targets are on one broker
 }
 
 // sendTarget is a queue to send to.
@@ -88,7 +87,9 @@ func (p *Producer) remember(t *sendTopic, v *sendView) *sendTopic {
 	return t
 }
 
-// buildView makes a topic's view from the routes known now, after asking for the topic's route if there is none.
+// buildView makes a topic's view from the routes known now, after asking for the topic's route if there is none. An unknown
+// topic is asked for again only when some route has changed, which all do every RouteInterval: until then its messages go
+// round all brokers, so that it is created on each of them.
 func (p *Producer) buildView(ctx context.Context, t *sendTopic) (*sendView, error) {
 	route, err := p.client.Route(ctx, t.name)
 	if err == nil && len(route.Publish) == 0 {
@@ -102,7 +103,7 @@ func (p *Producer) buildView(ctx context.Context, t *sendTopic) (*sendView, erro
 	state := p.client.routes.current.Load()
 	if err != nil {
 		if old := t.view.Load(); old != nil { // the name servers do not answer: what was right before may still be
-			return p.newView(state, old.queues(), old.template), nil
+			return p.newView(state, old.queues()), nil
 		}
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (p *Producer) buildView(ctx context.Context, t *sendTopic) (*sendView, erro
 	if len(route.Publish) == 0 {
 		return nil, fmt.Errorf("topic %s: %w: no master is known for it, or it is not writable", t.name, ErrNotWritable)
 	}
-	return p.newView(state, route.Publish, template), nil
+	return p.newView(state, route.Publish), nil
 }
 
 // templateRoute is the route of the template topic as a route of an unknown one: each broker gets as many queues as it
@@ -135,8 +136,8 @@ func (p *Producer) templateRoute(ctx context.Context, topic string) (*TopicRoute
 	return newTopicRoute(topic, &data), nil
 }
 
-func (p *Producer) newView(state *routes, queues []protocol.MessageQueue, template bool) *sendView {
-	v := &sendView{routes: state, targets: make([]sendTarget, len(queues)), template: template, single: true}
+func (p *Producer) newView(state *routes, queues []protocol.MessageQueue) *sendView {
+	v := &sendView{routes: state, targets: make([]sendTarget, len(queues)), single: true}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, mq := range queues {
@@ -165,36 +166,43 @@ func (v *sendView) queues() []protocol.MessageQueue {
 }
 
 // pick is the next queue in turn: not on the broker of the last attempt and, when avoid is set, not on one that the fault
-// table puts aside. When no queue is left so, the fault table is ignored first and the last broker then.
+// table puts aside. When no queue is left so, the fault table is ignored first and the last broker then. The turn goes on
+// behind the queue that was taken, or the first queue behind those passed over would get all of their share.
 func (v *sendView) pick(t *sendTopic, last string, avoid bool) *sendTarget {
 	n := uint32(len(v.targets))
-	if last == "" && !avoid {
-		if target := &v.targets[t.next.Add(1)%n]; target.addr != "" {
-			return target
-		}
+	turn := t.next.Add(1)
+	if first := &v.targets[turn%n]; last == "" && !avoid && first.addr != "" {
+		return first
 	}
+	i := v.find(turn, last, avoid)
+	t.next.Add(i)
+	return &v.targets[(turn+i)%n]
+}
+
+// find is how many queues pick passes over from turn on.
+func (v *sendView) find(turn uint32, last string, avoid bool) uint32 {
 	var now time.Time
 	if avoid {
 		now = time.Now()
 	}
-	var fallback, other *sendTarget
-	for range n {
-		target := &v.targets[t.next.Add(1)%n]
-		if other == nil || other.addr == "" {
-			other = target
-		}
+	n := uint32(len(v.targets))
+	aside, other := n, n // the first queue that is put aside, and the first of the last broker; n is none
+	for i := range n {
+		target := &v.targets[(turn+i)%n]
 		switch {
-		case target.addr == "" || target.mq.BrokerName == last:
+		case target.addr == "":
+		case target.mq.BrokerName == last:
+			other = min(other, i)
 		case avoid && target.faults.avoided(now):
-			fallback = target
+			aside = min(aside, i)
 		default:
-			return target
+			return i
 		}
 	}
-	if fallback != nil {
-		return fallback
+	if aside < n {
+		return aside
 	}
-	return other
+	return other % n
 }
 
 // byKey is the queue of a sharding key, Java's SelectMessageQueueByHash: the absolute value of the remainder.

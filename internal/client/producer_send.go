@@ -301,9 +301,6 @@ func (s *sending) settle(ctx context.Context, resp *protocol.Command, err error)
 	}
 	s.result, s.stored = r, true
 	s.report(0)
-	if s.view.template {
-		wake(s.p.client.wakeRoute) // the topic exists from now on
-	}
 	return status == SendOK || !s.p.cfg.RetryNotStoreOK || !s.again(ctx)
 }
 
