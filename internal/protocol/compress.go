@@ -116,8 +116,8 @@ func compressZstd(level int, body []byte) ([]byte, error) {
 
 // Decompress unpacks a stored body to at most limit bytes; 0 means DefaultMaxBody. A body that is larger is an
 // ErrBodyTooLarge, a stream that is cut short, corrupt or of another kind an ErrDamagedBody. Memory is taken as output
-// appears (LZ4 needs one block of up to 4 MiB besides), never for what the stream claims. CompressNone returns stored
-// itself.
+// appears, besides an LZ4 block of up to 4 MiB or a Zstd window of up to 16 MiB, and never for the size that the stream
+// claims. CompressNone returns stored itself.
 func Decompress(c Compression, stored []byte, limit int) ([]byte, error) {
 	if limit <= 0 {
 		limit = DefaultMaxBody
