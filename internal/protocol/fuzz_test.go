@@ -58,7 +58,7 @@ func headerOf(st SerializeType) func([]byte, *Command) []byte {
 }
 
 // headerFactor is for headers, in which a field of six bytes becomes an ExtField of 32 in a list that grows.
-const headerFactor = 40
+const headerFactor = 16
 
 func FuzzFrame(f *testing.F) {
 	seedFrames(f, func(frame []byte, _ *Command) []byte { return frame })

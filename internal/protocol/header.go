@@ -31,6 +31,18 @@ func (e ExtFields) Get(key string) (string, bool) {
 // Add appends a field.
 func (e *ExtFields) Add(key, value string) { *e = append(*e, ExtField{key, value}) }
 
+// maxExtFields bounds the fields of a header: real ones have about twenty, and each takes 32 bytes for six on the wire.
+const maxExtFields = 1024
+
+// addReceived appends a field that a peer sent.
+func (e *ExtFields) addReceived(f ExtField) error {
+	if len(*e) == maxExtFields {
+		return fmt.Errorf("more than %d ext fields", maxExtFields)
+	}
+	*e = append(*e, f)
+	return nil
+}
+
 // ErrMissingField is wrapped by DecodeHeader when a required field is absent.
 var ErrMissingField = errors.New("missing ext field")
 

@@ -55,7 +55,9 @@ func (c *Command) decodeBinaryHeader(h string) error {
 		if f.Value, ext, err = takeString(ext, 4); err != nil {
 			return fmt.Errorf("%w: ext field value: %w", ErrBadHeader, err)
 		}
-		c.Ext = append(c.Ext, f)
+		if err := c.Ext.addReceived(f); err != nil {
+			return fmt.Errorf("%w: %w", ErrBadHeader, err)
+		}
 	}
 	return nil
 }

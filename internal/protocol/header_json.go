@@ -130,8 +130,10 @@ func (r *jsonReader) extFields(ext *ExtFields) error {
 			err = r.skip(0)
 			f.Value = r.s[start:r.i]
 		}
-		*ext = append(*ext, f)
-		return err
+		if err != nil {
+			return err
+		}
+		return ext.addReceived(f)
 	})
 }
 

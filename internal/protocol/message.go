@@ -112,8 +112,8 @@ type DecodeOptions struct {
 // them. A record that is damaged inside becomes a message with ErrDamagedMessage as BodyErr, so that its offset can be
 // passed; only lengths that make the rest unreadable are an error, and then the messages before it are returned too.
 func DecodeMessages(body []byte, o DecodeOptions) ([]MessageExt, error) {
-	n, splitErr := countRecords(body)
-	out := make([]MessageExt, 0, n)
+	n, blanks, splitErr := countRecords(body)
+	out := make([]MessageExt, 0, n-blanks)
 	topic := ""
 	for range n {
 		size := binary.BigEndian.Uint32(body)
@@ -154,20 +154,25 @@ func (m *MessageExt) unpack(maxBody int) {
 	}
 }
 
-// countRecords walks the records by their total sizes.
-func countRecords(body []byte) (n int, err error) {
+// countRecords walks the records by their total sizes. Nothing shorter than recordFixedV1 is a message: without that rule
+// an answer full of 8-byte records would take thirty times its size in memory.
+func countRecords(body []byte) (n, blanks int, err error) {
 	for len(body) > 0 {
 		if len(body) < 8 {
-			return n, fmt.Errorf("%w: %d bytes after record %d", ErrBadRecord, len(body), n)
+			return n, blanks, fmt.Errorf("%w: %d bytes after record %d", ErrBadRecord, len(body), n)
 		}
 		size := binary.BigEndian.Uint32(body)
-		if size < 8 || int64(size) > int64(len(body)) {
-			return n, fmt.Errorf("%w: record %d claims %d bytes of %d left", ErrBadRecord, n, size, len(body))
+		blank := binary.BigEndian.Uint32(body[4:]) == magicBlank
+		if size < 8 || !blank && size < recordFixedV1 || int64(size) > int64(len(body)) {
+			return n, blanks, fmt.Errorf("%w: record %d claims %d bytes of %d left", ErrBadRecord, n, size, len(body))
+		}
+		if blank {
+			blanks++
 		}
 		body = body[size:]
 		n++
 	}
-	return n, nil
+	return n, blanks, nil
 }
 
 // decodeRecord fills m from one whole record. lastTopic is the previous record's topic: most answers have but one, and
