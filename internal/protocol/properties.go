@@ -133,7 +133,7 @@ func ParseProperties(raw []byte) Properties {
 	if len(raw) == 0 {
 		return nil
 	}
-	text := string(raw) // one allocation; every name and value is a slice of it
+	text := string(raw)                                                       // one allocation; every name and value is a slice of it
 	p := make(Properties, 0, min(strings.Count(text, "\x02"), len(text)/4)+1) // no entry is shorter than four bytes
 	for len(text) > 0 {
 		var entry string
