@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -198,13 +197,13 @@ func (s *sending) reach(ctx context.Context) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	_, err := c.Call(ctx, s.target.addr, protocol.NewBodyRequest(protocol.HeartBeat, c.heartbeatData().Encode()))
-	var refused *ResponseError
-	if err != nil && !errors.As(err, &refused) {
-		return fmt.Errorf("%w: %w", errUnreached, err)
+	// whatever the broker answers, it is there
+	_, err := c.pool.Call(ctx, s.target.addr, protocol.NewBodyRequest(protocol.HeartBeat, c.heartbeatData().Encode()))
+	if s.limit -= time.Since(began); err == nil && s.limit <= 0 {
+		err = remoting.ErrTimeout
 	}
-	if s.limit -= time.Since(began); s.limit <= 0 {
-		return fmt.Errorf("%w: %w", errUnreached, remoting.ErrTimeout)
+	if err != nil {
+		return &unreachedError{err}
 	}
 	return nil
 }

@@ -71,14 +71,18 @@ func worthRetrying(code protocol.ResponseCode, remark string) bool {
 	return false
 }
 
-// errUnreached wraps why a broker could not be spoken to before the message was sent.
-var errUnreached = errors.New("broker not reached")
+// unreachedError is why a broker could not be spoken to before the message was sent.
+type unreachedError struct{ err error }
+
+func (e *unreachedError) Error() string { return e.err.Error() }
+func (e *unreachedError) Unwrap() error { return e.err }
 
 // judge says what the error of an attempt means for the send: whether another attempt may fare better, and whether the
 // message certainly did not leave. ended tells that the caller's context is over.
 func judge(err error, ended bool) (retry, unsent bool) {
+	var unreached *unreachedError
 	switch {
-	case errors.Is(err, remoting.ErrDial), errors.Is(err, errUnreached):
+	case errors.Is(err, remoting.ErrDial), errors.As(err, &unreached):
 		return !ended, true
 	case ended:
 		return false, false

@@ -287,6 +287,7 @@ func TestC24_BrokerAway(t *testing.T) {
 		if err := k.Sandbox().StopBroker("broker-a"); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the client has noticed
 		began := time.Now()
 		_, err := p.Send(t.Context(), message(topic, "x"))
 		var e *client.SendError

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -222,7 +221,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{"refused connection", wrap(remoting.ErrDial), false, true, true},
 		{"refused connection, caller gone", wrap(remoting.ErrDial), true, false, true},
-		{"heartbeat unanswered", fmt.Errorf("%w: %w", errUnreached, wrap(remoting.ErrTimeout)), false, true, true},
+		{"heartbeat unanswered", &unreachedError{wrap(remoting.ErrTimeout)}, false, true, true},
 		{"no answer", wrap(remoting.ErrTimeout), false, true, false},
 		{"connection lost", wrap(remoting.ErrDisconnected), false, true, false},
 		{"address forgotten", wrap(remoting.ErrForgotten), false, true, false},
@@ -336,8 +335,10 @@ func TestProducerConfigValidate(t *testing.T) {
 func TestGate(t *testing.T) {
 	var g gate
 	g.init()
-	if !g.enter() || !g.enter() || g.inside() != 2 {
-		t.Fatal("an open gate does not let in")
+	for n := range int64(2) {
+		if !g.enter() || g.inside() != n+1 {
+			t.Fatal("an open gate does not let in")
+		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
