@@ -23,6 +23,8 @@ import (
 var (
 	ErrMessageNotFound = errors.New("message not found")
 	ErrClusterNotFound = errors.New("cluster not found")
+	// ErrNotTaken says that a broker answered success and kept another setting than it was sent.
+	ErrNotTaken = errors.New("the broker took the topic, but not all of it")
 	// ErrNotVisible says that a topic was stored by its brokers, but no name server has shown it in time.
 	ErrNotVisible = errors.New("the name server does not show it yet")
 )

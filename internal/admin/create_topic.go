@@ -232,7 +232,7 @@ func (a *Admin) ApplyTopic(ctx context.Context, plan *TopicPlan) (*Applied, erro
 		case ActionKeep:
 			return w, nil
 		}
-		_, err := a.ask(ctx, &broker{name: p.Broker, addr: p.Addr}, &p.request, nil, nil)
+		err := a.writeTopic(ctx, &broker{name: p.Broker, addr: p.Addr}, p)
 		w.Done = err == nil
 		return w, err
 	})
@@ -240,6 +240,29 @@ func (a *Admin) ApplyTopic(ctx context.Context, plan *TopicPlan) (*Applied, erro
 		return result, fmt.Errorf("create topic %s: %w", plan.Topic, err)
 	}
 	return result, a.awaitTopic(ctx, plan, result)
+}
+
+// writeTopic sends what p wants and reads it back: brokers before 5.0 answer success and leave order as it is.
+func (a *Admin) writeTopic(ctx context.Context, b *broker, p TopicPlanBroker) error {
+	if _, err := a.ask(ctx, b, &p.request, nil, nil); err != nil {
+		return err
+	}
+	now, err := a.topicConfig(ctx, b, p.request.Topic)
+	switch {
+	case err != nil:
+		return fmt.Errorf("stored, but not read back: %w", err)
+	case now == nil:
+		return fmt.Errorf("broker %s: %w, though it took it", b.name, client.ErrTopicNotFound)
+	}
+	kept := TopicPlanBroker{}
+	kept.compare("read queues", false, strconv.Itoa(int(p.request.ReadQueueNums)), strconv.Itoa(int(now.ReadQueueNums)))
+	kept.compare("write queues", false, strconv.Itoa(int(p.request.WriteQueueNums)), strconv.Itoa(int(now.WriteQueueNums)))
+	kept.compare("perm", false, p.request.Perm.String(), now.Perm.String())
+	kept.compare("order", false, strconv.FormatBool(p.request.Order), strconv.FormatBool(now.Order))
+	if len(kept.Changes) > 0 {
+		return fmt.Errorf("broker %s: %w: %s", b.name, ErrNotTaken, changeText(kept.Changes))
+	}
+	return nil
 }
 
 // awaitTopic asks for the route until it is as the plan wants it at every broker that took it.

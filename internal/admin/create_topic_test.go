@@ -141,6 +141,27 @@ func TestCreateTopicRefusedByOneOrAll(t *testing.T) {
 	})
 }
 
+func TestCreateTopicOfWhichABrokerKeepsSomething(t *testing.T) {
+	virtual(t, 2, func(t *testing.T, r *rig) {
+		written := false
+		r.Sandbox().On(protocol.UpdateAndCreateTopic, func(*sandbox.Control) { written = true })
+		r.Sandbox().On(protocol.GetTopicConfig, func(ctl *sandbox.Control) {
+			if written && ctl.Broker == "broker-b" {
+				ctl.Rewrite(func(resp *protocol.Command) {
+					resp.Body = []byte(strings.Replace(string(resp.Body), `"order":true`, `"order":false`, 1))
+				})
+			}
+		})
+		result, err := r.a.ApplyTopic(t.Context(), r.planTopic(admin.TopicSpec{Name: r.Name("t"), Order: p(true)}))
+		if err != nil || !result.Partial || !result.Brokers[0].Done || result.Brokers[1].Done {
+			t.Fatalf("applied %+v, %v", result, err)
+		}
+		if !errors.Is(result.Failures[0], admin.ErrNotTaken) || !strings.Contains(result.Brokers[1].Error, "order true → false") {
+			t.Errorf("failures %v", result.Failures)
+		}
+	})
+}
+
 func TestCreateTopicNotShownByTheNameServer(t *testing.T) {
 	virtual(t, 1, func(t *testing.T, r *rig) {
 		topic := r.Name("t")

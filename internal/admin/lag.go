@@ -55,13 +55,13 @@ type QueueLag struct {
 	// LagMost is what Lag can be at most where no commit tells it.
 	LagMost    *int64         `json:"lag_most" col:"AT MOST,wide" unit:"count"`
 	Expired    *int64         `json:"expired" col:"EXPIRED,wide" unit:"count"` // messages between the commit and Min
-	LastStored *time.Time     `json:"last_stored" col:"LAST STORED,wide"`
+	LastStored *time.Time     `json:"last_stored" col:"LAST STORED,wide" none:"-"`
 	InRate     *stats.Rate    `json:"in_rate" col:"IN/S" unit:"rate"`   // of messages stored
 	OutRate    *stats.Rate    `json:"out_rate" col:"OUT/S" unit:"rate"` // of the commit
 	Drain      *time.Duration `json:"drain_ns" col:"DRAIN" unit:"duration"`
-	NeverDrain bool           `json:"never_drains"`             // at these rates; Drain is nil then
-	Filter     string         `json:"filter" col:"FILTER,wide"` // the members' expression: what it drops counts as lag until it is pulled
-	Verdict    string         `json:"verdict" col:"VERDICT"`    // one of the Verdict constants, "" for none yet
+	NeverDrain bool           `json:"never_drains"`                // at these rates; Drain is nil then
+	Filter     string         `json:"filter" col:"FILTER,wide"`    // the members' expression: what it drops counts as lag until it is pulled
+	Verdict    string         `json:"verdict" col:"VERDICT,state"` // one of the Verdict constants, "" for none yet
 	Note       string         `json:"note" col:"NOTE"`
 	Error      string         `json:"error" col:"ERROR"`
 }

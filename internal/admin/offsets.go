@@ -30,7 +30,7 @@ type QueueOffsets struct {
 	Min        *int64     `json:"min" col:"MIN"`
 	Max        *int64     `json:"max" col:"MAX"` // offset of the next message
 	Messages   *int64     `json:"messages" col:"MESSAGES" unit:"count"`
-	LastStored *time.Time `json:"last_stored" col:"LAST STORED"` // nil also for a queue that never had a message
+	LastStored *time.Time `json:"last_stored" col:"LAST STORED" none:"-"` // nil also for a queue that never had a message
 	Note       string     `json:"note" col:"NOTE"`
 	Error      string     `json:"error" col:"ERROR"`
 }
