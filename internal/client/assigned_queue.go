@@ -32,14 +32,15 @@ type assignedQueue struct {
 	*puller
 	mq     protocol.MessageQueue
 	cancel context.CancelFunc
-	ended  chan struct{} // closed when the pull loop has ended
+	ended  chan struct{} // closed when the pull loop has ended; a new one for each start
 	until  int64         // the loop ends when everything below it was fetched; noOffset: never
 
 	epoch   atomic.Pointer[queueEpoch] // nil until the start offset is known
 	paused  atomic.Bool
-	replica atomic.Int64  // the broker id that the last answer suggested to read from
-	resumed chan struct{} // nudged by resume
-	leaving atomic.Bool   // revoked, waiting for its running handler
+	flow    atomic.Pointer[flowLimits] // limits in force when they are not the consumer's own
+	replica atomic.Int64               // the broker id that the last answer suggested to read from
+	resumed chan struct{}              // nudged by resume
+	leaving atomic.Bool                // revoked, waiting for its running handler
 
 	// orderly consumption
 	lockedAt atomic.Pointer[time.Time] // when the lock was last granted; nil while it is not held
@@ -47,19 +48,22 @@ type assignedQueue struct {
 	idle     chan struct{}             // nudged when busy ends
 
 	// counters; written by the loop and the workers, read by snapshots
-	hits       [5]atomic.Int64 // by verdict, VerdictCount first
-	verdict    atomic.Uint32   // of the latest turn
-	blocked    atomic.Int64    // ns held back
-	pulls      atomic.Int64
-	pulled     atomic.Int64 // messages received
-	consumed   atomic.Int64
-	failed     atomic.Int64
-	lastPull   atomic.Int64 // ms since the epoch, 0 never
-	lastTaken  atomic.Int64 // ms since the epoch, 0 never: when a handler last began or ended
-	pullRT     atomic.Int64 // ns of the last pull that found messages
-	brokerMin  atomic.Int64 // noOffset before the first answer
-	brokerMax  atomic.Int64
-	takeoverAt atomic.Int64 // the queue's end when it was taken over; noOffset before the first answer
+	hits        [5]atomic.Int64 // by verdict, VerdictCount first
+	verdict     atomic.Uint32   // of the latest turn
+	blocked     atomic.Int64    // ns held back
+	pulls       atomic.Int64
+	pulled      atomic.Int64 // messages received
+	pullsFound  atomic.Int64 // pulls that found messages
+	pullTime    atomic.Int64 // ns of those
+	consumed    atomic.Int64
+	failed      atomic.Int64
+	consumeTime atomic.Int64 // ns in handlers
+	lastPull    atomic.Int64 // ms since the epoch, 0 never
+	lastTaken   atomic.Int64 // ms since the epoch, 0 never: when a handler last began or ended
+	pullRT      atomic.Int64 // ns of the last pull that found messages
+	brokerMin   atomic.Int64 // noOffset before the first answer
+	brokerMax   atomic.Int64
+	takeoverAt  atomic.Int64 // the queue's end when it was taken over; noOffset before the first answer
 
 	mu        sync.Mutex
 	lastError string
@@ -86,9 +90,10 @@ func (p *puller) newAssignedQueue(mq protocol.MessageQueue) *assignedQueue {
 // startLoop runs the pull loop of q until halt or the end of the client.
 func (q *assignedQueue) startLoop(run func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(q.client.ctx)
-	q.cancel = cancel
+	ended := make(chan struct{})
+	q.cancel, q.ended = cancel, ended
 	q.client.loops.Go(func() {
-		defer close(q.ended)
+		defer close(ended)
 		defer cancel()
 		run(ctx)
 	})
@@ -172,6 +177,7 @@ func (q *assignedQueue) snapshot(now time.Time) stats.Queue {
 	}
 	next := e.pq.Next()
 	s.NextOffset = &next
+	s.Consumable = offsetOrNil(e.progress.done.Load())
 	s.Committed = offsetOrNil(e.progress.saved.Load())
 	if s.BrokerMax != nil && s.Committed != nil {
 		lag := max(0, *s.BrokerMax-*s.Committed)

@@ -2,6 +2,10 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"time"
 
 	"mqctl/internal/protocol"
 	"mqctl/internal/remoting"
@@ -9,14 +13,164 @@ import (
 
 // handleRequest answers what brokers ask of a client, Java's ClientRemotingProcessor. It runs on the transport's
 // callback worker, never on a connection's reader. nil is no answer.
-func (c *Client) handleRequest(_ context.Context, _ *remoting.Conn, req *protocol.Command) *protocol.Command {
-	switch req.RequestCode() {
-	case protocol.NotifyConsumerIDsChanged:
-		wake(c.wakeRebalance)
+func (c *Client) handleRequest(ctx context.Context, conn *remoting.Conn, req *protocol.Command) *protocol.Command {
+	answer, ok := map[protocol.RequestCode]func(context.Context, *remoting.Conn, *protocol.Command) (body []byte, err error){
+		protocol.NotifyConsumerIDsChanged:    c.onIDsChanged,
+		protocol.ResetConsumerClientOffset:   c.onResetOffset,
+		protocol.GetConsumerStatusFromClient: c.onConsumerStatus,
+		protocol.GetConsumerRunningInfo:      c.onRunningInfo,
+		protocol.ConsumeMessageDirectly:      c.onConsumeDirectly,
+	}[req.RequestCode()]
+	if !ok {
+		return protocol.NewResponse(req, protocol.CodeRequestCodeNotSupported, "this client does not answer "+req.RequestCode().String(), nil, nil)
+	}
+	body, err := answer(ctx, conn, req)
+	if err != nil {
+		c.log.Warn("a broker's request cannot be answered", "request", req.RequestCode(), "err", err)
+		return protocol.NewResponse(req, protocol.CodeSystemError, err.Error(), nil, nil)
+	}
+	return protocol.NewResponse(req, protocol.CodeSuccess, "", nil, body)
+}
+
+// pushConsumer is this client's push consumer of a group.
+func (c *Client) pushConsumer(group string) (*PushConsumer, error) {
+	c.mu.Lock()
+	m := c.consumers[group]
+	c.mu.Unlock()
+	if p, ok := m.(*PushConsumer); ok {
+		return p, nil
+	}
+	return nil, fmt.Errorf("the consumer group %s is not on this client", group)
+}
+
+// onIDsChanged: members have come or gone (40).
+func (c *Client) onIDsChanged(context.Context, *remoting.Conn, *protocol.Command) ([]byte, error) {
+	wake(c.wakeRebalance)
+	return nil, nil
+}
+
+// onResetOffset: an admin moves the group (220); older brokers push it to each member. The new offsets count at once, and
+// answers to pulls that are still under way count for nothing.
+func (c *Client) onResetOffset(ctx context.Context, _ *remoting.Conn, req *protocol.Command) ([]byte, error) {
+	var h protocol.ResetConsumerClientOffsetRequest
+	if err := req.DecodeHeader(&h); err != nil {
+		return nil, err
+	}
+	body, err := protocol.DecodeResetOffsetBody(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.pushConsumer(h.Group)
+	if err != nil {
+		return nil, err
+	}
+	for mq, offset := range body.OffsetTable {
+		if mq.Topic != h.Topic || offset < 0 {
+			continue
+		}
+		if err := p.moveQueue(ctx, mq, offset); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// onConsumerStatus tells how far this member has come in a topic (221).
+func (c *Client) onConsumerStatus(_ context.Context, _ *remoting.Conn, req *protocol.Command) ([]byte, error) {
+	var h protocol.GetConsumerStatusFromClientRequest
+	if err := req.DecodeHeader(&h); err != nil {
+		return nil, err
+	}
+	p, err := c.pushConsumer(h.Group)
+	if err != nil {
+		return nil, err
+	}
+	body := &protocol.ConsumerStatus{MessageQueueTable: map[protocol.MessageQueue]int64{}}
+	for _, q := range p.table.all() {
+		if e := q.epoch.Load(); e != nil && (h.Topic == "" || q.mq.Topic == h.Topic) {
+			body.MessageQueueTable[q.mq] = e.progress.done.Load()
+		}
+	}
+	return body.Encode(), nil
+}
+
+// onRunningInfo describes a consumer to an admin tool (307). The thread dump it may ask for is one of goroutines.
+func (c *Client) onRunningInfo(_ context.Context, _ *remoting.Conn, req *protocol.Command) ([]byte, error) {
+	var h protocol.GetConsumerRunningInfoRequest
+	if err := req.DecodeHeader(&h); err != nil {
+		return nil, err
+	}
+	p, err := c.pushConsumer(h.ConsumerGroup)
+	if err != nil {
+		return nil, err
+	}
+	info := p.runningInfo()
+	if h.JstackEnable {
+		var dump strings.Builder
+		if err := pprof.Lookup("goroutine").WriteTo(&dump, 2); err != nil {
+			return nil, err
+		}
+		info.Jstack = dump.String()
+	}
+	return info.Encode(), nil
+}
+
+// onConsumeDirectly has the handler consume one message out of turn (309): nothing is committed or handed back.
+func (c *Client) onConsumeDirectly(_ context.Context, _ *remoting.Conn, req *protocol.Command) ([]byte, error) {
+	var h protocol.ConsumeMessageDirectlyRequest
+	if err := req.DecodeHeader(&h); err != nil {
+		return nil, err
+	}
+	p, err := c.pushConsumer(h.ConsumerGroup)
+	if err != nil {
+		return nil, err
+	}
+	msgs, err := protocol.DecodeMessages(req.Body, protocol.DecodeOptions{MaxBody: p.cfg.MaxBody})
+	if err != nil || len(msgs) == 0 {
+		return nil, fmt.Errorf("message to consume directly: %d records, %w", len(msgs), err)
+	}
+	return p.consumeDirectly(&msgs[0], h.BrokerName).Encode(), nil
+}
+
+func (p *PushConsumer) consumeDirectly(m *protocol.MessageExt, broker string) *protocol.ConsumeMessageDirectlyResult {
+	m.BrokerName = broker
+	b := &Batch{Queue: m.MessageQueue(), Messages: []*protocol.MessageExt{m}, Acked: 1}
+	if origin, ok := m.PropertyBytes(protocol.PropertyRetryTopic); ok && protocol.IsRetryTopic(m.Topic) {
+		m.Topic = string(origin)
+	}
+	began := time.Now()
+	result, panicked := p.handle(b)
+	r := &protocol.ConsumeMessageDirectlyResult{
+		Order: p.cfg.Orderly, AutoCommit: true, ConsumeResult: protocol.ConsumeResultLater, SpentTimeMills: time.Since(began).Milliseconds(),
+	}
+	switch {
+	case panicked != "":
+		r.ConsumeResult, r.Remark = protocol.ConsumeResultThrowException, panicked
+	case result == Success && b.Acked > 0:
+		r.ConsumeResult = protocol.ConsumeResultSuccess
+	}
+	return r
+}
+
+// moveQueue makes an owned queue go on at offset: a seek. It returns once the new offset counts; saving it is tried at
+// once and repeated by the persist loop. A queue that is not owned is left to its owner.
+func (p *PushConsumer) moveQueue(ctx context.Context, mq protocol.MessageQueue, offset int64) error {
+	select {
+	case p.rebalancing <- struct{}{}: // the queue must not be revoked or assigned meanwhile
+	case <-ctx.Done():
+		return fmt.Errorf("move %s to %d: %w", mq, offset, ctx.Err())
+	}
+	defer func() { <-p.rebalancing }()
+	q := p.table.get(mq)
+	if p.closing.Load() || q == nil || q.leaving.Load() {
 		return nil
 	}
-	if req.IsOneway() {
-		return nil
+	q.halt()
+	e := q.begin(offset, q.limits(), false)
+	if err := q.saveWithin(ctx, e); err != nil {
+		p.client.log.Warn("the new offset is not saved yet", "queue", mq, "offset", offset, "err", err)
 	}
-	return protocol.NewResponse(req, protocol.CodeRequestCodeNotSupported, "this client does not answer "+req.RequestCode().String(), nil, nil)
+	p.client.log.Info("offset reset", "queue", mq, "offset", offset)
+	p.startPulling(q, true)
+	return nil
 }

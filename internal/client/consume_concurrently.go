@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -10,10 +11,10 @@ import (
 
 // worker takes batches and runs the handler until the ready list closes: one thread of Java's
 // ConsumeMessageConcurrentlyService.
-func (p *PushConsumer) worker() {
+func (p *PushConsumer) worker(ctx context.Context) {
 	scratch := make([]*protocol.MessageExt, 0, p.cfg.BatchSize)
 	for {
-		w, ok := p.ready.pop(p.handlerCtx)
+		w, ok := p.ready.pop(ctx)
 		if !ok {
 			return
 		}
@@ -21,16 +22,17 @@ func (p *PushConsumer) worker() {
 			p.consumeOrderly(w.epoch, scratch)
 			continue
 		}
-		batch := w.retry
-		if batch == nil {
+		now := time.Now()
+		batch := w.epoch.pq.Held(w.retry)
+		if w.retry == nil {
 			var more bool
-			batch, more = w.epoch.pq.Take(scratch[:0], p.cfg.BatchSize)
+			batch, more = w.epoch.pq.Take(scratch[:0], p.cfg.BatchSize, now.UnixMilli())
 			if more {
 				p.ready.push(w.epoch) // another worker goes on with this queue meanwhile
 			}
 		}
 		if len(batch) > 0 && !w.epoch.pq.Dropped() {
-			p.consume(w.epoch, batch)
+			p.consume(w.epoch, batch, now)
 		}
 	}
 }
@@ -44,13 +46,14 @@ func (p *PushConsumer) again(r localRetry) {
 	p.ready.pushRetry(r.epoch, r.batch)
 }
 
-// consume runs the handler on one batch and acts on its result.
-func (p *PushConsumer) consume(e *queueEpoch, msgs []*protocol.MessageExt) {
+// consume runs the handler on one batch, handed out at began, and acts on its result.
+func (p *PushConsumer) consume(e *queueEpoch, msgs []*protocol.MessageExt, began time.Time) {
 	q := e.queue
-	q.lastTaken.Store(time.Now().UnixMilli())
+	q.lastTaken.Store(began.UnixMilli())
 	p.restoreTopics(q, msgs)
 	b := &Batch{Queue: q.mq, Messages: msgs, Acked: len(msgs)}
-	result := p.handle(b)
+	result, _ := p.handle(b)
+	q.consumeTime.Add(int64(time.Since(began)))
 	if result == Leave || e.pq.Dropped() {
 		return // a dropped queue's messages are delivered again by its next owner: handing them back too would double them
 	}
@@ -77,16 +80,16 @@ func (p *PushConsumer) restoreTopics(q *assignedQueue, msgs []*protocol.MessageE
 	}
 }
 
-// handle runs the handler; a panic is a failed consumption.
-func (p *PushConsumer) handle(b *Batch) (result Result) {
+// handle runs the handler; a panic is a failed consumption, told by panicked.
+func (p *PushConsumer) handle(b *Batch) (result Result, panicked string) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.client.log.Error("the handler panicked", "queue", b.Queue, "offset", b.Messages[0].QueueOffset,
 				"panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-			result, b.Acked, b.DelayLevel = Later, 0, 0
+			result, panicked, b.Acked, b.DelayLevel = Later, fmt.Sprint(r), 0, 0
 		}
 	}()
-	return p.cfg.Handler(p.handlerCtx, b)
+	return p.cfg.Handler(p.handlerCtx, b), ""
 }
 
 // finish takes messages out of the cache and moves what may be committed.

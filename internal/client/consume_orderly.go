@@ -31,7 +31,7 @@ func (p *PushConsumer) consumeOrderly(e *queueEpoch, scratch []*protocol.Message
 		p.retries.add(e, nil, now.Add(p.cfg.SuspendPause))
 		return
 	}
-	batch, _ := e.pq.Take(scratch[:0], p.cfg.BatchSize)
+	batch, _ := e.pq.Take(scratch[:0], p.cfg.BatchSize, now.UnixMilli())
 	if len(batch) == 0 {
 		p.release(q)
 		return
@@ -39,7 +39,9 @@ func (p *PushConsumer) consumeOrderly(e *queueEpoch, scratch []*protocol.Message
 	q.lastTaken.Store(now.UnixMilli())
 	p.restoreTopics(q, batch)
 	b := &Batch{Queue: q.mq, Messages: batch, Acked: len(batch)}
-	switch p.handle(b) {
+	result, _ := p.handle(b)
+	q.consumeTime.Add(int64(time.Since(now)))
+	switch result {
 	case Success:
 		p.finish(e, batch)
 		p.release(q)

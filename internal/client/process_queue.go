@@ -36,6 +36,7 @@ type ProcessQueue struct {
 type slot struct {
 	msg    *protocol.MessageExt // nil once finished
 	offset int64
+	taken  int64 // ms since the epoch when it was handed out, 0 before
 }
 
 const initialRing = 64
@@ -66,7 +67,7 @@ func (pq *ProcessQueue) Put(msgs []protocol.MessageExt, next int64) (accepted in
 		if pq.tail-pq.head == uint64(len(pq.ring)) {
 			pq.growLocked()
 		}
-		pq.ring[pq.tail&uint64(len(pq.ring)-1)] = slot{m, m.QueueOffset}
+		pq.ring[pq.tail&uint64(len(pq.ring)-1)] = slot{msg: m, offset: m.QueueOffset}
 		pq.tail++
 		pq.newest = m.QueueOffset
 		bytes += int64(len(m.Body))
@@ -96,17 +97,47 @@ func (pq *ProcessQueue) growLocked() {
 func (pq *ProcessQueue) at(s uint64) *slot { return &pq.ring[s&uint64(len(pq.ring)-1)] }
 
 // Take hands out up to limit messages in offset order, appended to dst; more says that others wait. A message stays
-// cached until Remove.
-func (pq *ProcessQueue) Take(dst []*protocol.MessageExt, limit int) (batch []*protocol.MessageExt, more bool) {
+// cached until Remove. now is in ms since the epoch.
+func (pq *ProcessQueue) Take(dst []*protocol.MessageExt, limit int, now int64) (batch []*protocol.MessageExt, more bool) {
 	pq.mu.Lock()
 	defer pq.mu.Unlock()
 	for n := 0; n < limit && pq.take != pq.tail; pq.take++ {
-		if m := pq.at(pq.take).msg; m != nil { // finished ones stand here only after a Rollback
-			dst = append(dst, m)
+		if x := pq.at(pq.take); x.msg != nil { // finished ones stand here only after a Rollback
+			x.taken = now
+			dst = append(dst, x.msg)
 			n++
 		}
 	}
 	return dst, pq.take != pq.tail
+}
+
+// Held is those of msgs that are still cached; it reuses their slice.
+func (pq *ProcessQueue) Held(msgs []*protocol.MessageExt) []*protocol.MessageExt {
+	if len(msgs) == 0 {
+		return nil
+	}
+	pq.mu.Lock()
+	defer pq.mu.Unlock()
+	held := msgs[:0]
+	for _, m := range msgs {
+		if s, ok := pq.findLocked(m.QueueOffset); ok && pq.at(s).msg == m {
+			held = append(held, m)
+		}
+	}
+	return held
+}
+
+// Expired is the oldest unfinished message if it was handed out before cutoff (ms since the epoch), nil otherwise.
+func (pq *ProcessQueue) Expired(cutoff int64) *protocol.MessageExt {
+	pq.mu.Lock()
+	defer pq.mu.Unlock()
+	if pq.head == pq.take {
+		return nil
+	}
+	if x := pq.at(pq.head); x.taken != 0 && x.taken < cutoff {
+		return x.msg
+	}
+	return nil
 }
 
 // HasMore reports whether something waits to be handed out.

@@ -68,7 +68,7 @@ func TestProcessQueueModel(t *testing.T) {
 			},
 			"take": func(t *rapid.T) {
 				n := rapid.IntRange(1, 20).Draw(t, "n")
-				batch, more := pq.Take(nil, n)
+				batch, more := pq.Take(nil, n, 1)
 				want := m.fresh[:min(n, len(m.fresh))]
 				m.fresh = m.fresh[len(want):]
 				if !slices.EqualFunc(batch, want, func(x *protocol.MessageExt, o int64) bool { return x.QueueOffset == o }) || more != (len(m.fresh) > 0) {
@@ -123,7 +123,7 @@ func TestProcessQueueModel(t *testing.T) {
 func TestProcessQueueDropped(t *testing.T) {
 	pq := newProcessQueue(0, flowLimits{}, nil)
 	pq.Put(messages(0, 1, 2), 3)
-	batch, _ := pq.Take(nil, 3)
+	batch, _ := pq.Take(nil, 3, 1)
 	pq.Drop()
 	if low, ok := pq.Remove(batch); ok {
 		t.Errorf("Remove on a dropped queue allows a commit of %d", low)
@@ -131,7 +131,7 @@ func TestProcessQueueDropped(t *testing.T) {
 	if n, _ := pq.Put(messages(3), 4); n != 0 {
 		t.Errorf("a dropped queue took %d messages in", n)
 	}
-	if again, _ := pq.Take(nil, 3); len(again) != 0 {
+	if again, _ := pq.Take(nil, 3, 1); len(again) != 0 {
 		t.Errorf("a dropped queue handed out %d messages", len(again))
 	}
 }
@@ -140,7 +140,7 @@ func TestProcessQueueDropped(t *testing.T) {
 func TestProcessQueueRoom(t *testing.T) {
 	pq := newProcessQueue(0, flowLimits{count: 2}, nil)
 	pq.Put(messages(0, 1, 2, 3), 4)
-	batch, _ := pq.Take(nil, 4)
+	batch, _ := pq.Take(nil, 4, 1)
 	if v, c := pq.Verdict(); v != stats.VerdictCount || c.count != 4 {
 		t.Fatalf("verdict %s with %d cached, want count with 4", v, c.count)
 	}
@@ -204,7 +204,7 @@ func TestProcessQueueAllocations(t *testing.T) {
 			next++
 		}
 		pq.Put(msgs, next)
-		batch, _ := pq.Take(scratch, 32)
+		batch, _ := pq.Take(scratch, 32, 1)
 		pq.Remove(batch)
 	}); n != 0 {
 		t.Errorf("%v allocations for a batch of 32, want none", n)
@@ -224,7 +224,7 @@ func BenchmarkProcessQueue(b *testing.B) {
 		}
 		pq.Put(msgs, next)
 		pq.Verdict()
-		batch, _ := pq.Take(scratch, 32)
+		batch, _ := pq.Take(scratch, 32, 1)
 		pq.Remove(batch)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/32, "ns/msg")

@@ -78,6 +78,13 @@ func (q *assignedQueue) loadStart(ctx context.Context, from From) (ok bool) {
 
 // limits are the flow-control limits of one queue.
 func (q *assignedQueue) limits() flowLimits {
+	if l := q.flow.Load(); l != nil {
+		return *l
+	}
+	return q.ownLimits()
+}
+
+func (q *assignedQueue) ownLimits() flowLimits {
 	l := flowLimits{count: q.cfg.MaxCachedCount, bytes: q.cfg.MaxCachedMiB << 20, span: q.cfg.MaxSpan, total: q.cfg.CacheTotal}
 	if q.cfg.Orderly {
 		l.span = 0
@@ -144,7 +151,10 @@ func (q *assignedQueue) onPulled(ctx context.Context, e *queueEpoch, res *pullRe
 	e.progress.advance(low)
 	if accepted > 0 {
 		q.pulled.Add(int64(accepted))
-		q.pullRT.Store(int64(now.Sub(began)))
+		took := int64(now.Sub(began))
+		q.pullRT.Store(took)
+		q.pullsFound.Add(1)
+		q.pullTime.Add(took)
 		q.ready.push(e)
 	}
 	stuck := e.pq.Next() == before

@@ -22,7 +22,11 @@ type PushConsumer struct {
 	table         *queueTable
 	subscriptions map[string]*protocol.SubscriptionData // by topic; fixed after start
 	retries       localRetries
-	workers       loops
+	workers       loops // everything that Close waits for with a limit
+	poolMu        sync.Mutex
+	pool          []context.CancelFunc // one per consume worker
+	status        consumeStatus
+	started       time.Time
 	stopHandlers  context.CancelFunc // ends the context of running handlers
 	handlerCtx    context.Context
 
@@ -119,12 +123,15 @@ func (p *PushConsumer) join(ctx context.Context) error {
 
 func (p *PushConsumer) run() {
 	p.handlerCtx, p.stopHandlers = context.WithCancel(p.client.ctx)
-	for range p.cfg.Workers {
-		p.workers.Go(p.worker)
+	p.started = time.Now()
+	if err := p.SetWorkers(p.cfg.Workers); err != nil {
+		panic(err) // Validate has let it pass
 	}
 	p.workers.Go(func() { p.retries.loop(p.handlerCtx, p.again) })
 	if p.cfg.Orderly {
 		p.client.loops.Go(p.lockLoop)
+	} else {
+		p.client.loops.Go(p.timeoutLoop)
 	}
 	wake(p.client.wakeRebalance)
 }
@@ -164,8 +171,20 @@ func (p *PushConsumer) heartbeatData() protocol.ConsumerData {
 	return d
 }
 
+// sampleStatus notes the counters of each topic, for rates.
+func (p *PushConsumer) sampleStatus(now time.Time) {
+	topics := map[string]topicCounts{}
+	for _, q := range p.table.all() {
+		c := topics[q.mq.Topic]
+		c.add(q)
+		topics[q.mq.Topic] = c
+	}
+	p.status.sample(now, topics)
+}
+
 // persist saves every offset that has moved, side by side.
 func (p *PushConsumer) persist(ctx context.Context) error {
+	p.sampleStatus(time.Now())
 	var g errgroup.Group
 	g.SetLimit(persistParallel)
 	errs := make([]error, 0)
@@ -243,7 +262,7 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 
 func (p *PushConsumer) snapshot(now time.Time) stats.Consumer {
 	s := stats.Consumer{
-		Group: p.cfg.Group, Mode: "push", Model: string(p.cfg.Model), Orderly: p.cfg.Orderly, Workers: p.cfg.Workers,
+		Group: p.cfg.Group, Mode: "push", Model: string(p.cfg.Model), Orderly: p.cfg.Orderly, Workers: p.Workers(),
 		Queues: []stats.Queue{},
 	}
 	for _, q := range p.table.all() {

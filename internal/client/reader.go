@@ -132,7 +132,7 @@ func (r *Reader) Next(ctx context.Context) ([]*protocol.MessageExt, error) {
 	for {
 		ended := r.live.Load() == 0
 		if w, ok := r.ready.tryPop(); ok {
-			batch, more := w.epoch.pq.Take(r.handed[:0], readerBatch)
+			batch, more := w.epoch.pq.Take(r.handed[:0], readerBatch, time.Now().UnixMilli())
 			if more {
 				r.ready.push(w.epoch)
 			}

@@ -97,6 +97,7 @@ func (p *PushConsumer) rebalance(ctx context.Context) (balanced bool) {
 			continue
 		}
 		p.applyQueues(ctx, topic, due)
+		p.shareTopicLimits(topic)
 	}
 	return balanced
 }
@@ -152,13 +153,42 @@ func queuesOf(list []*assignedQueue) []protocol.MessageQueue {
 func (p *PushConsumer) assign(mq protocol.MessageQueue) {
 	q := p.newAssignedQueue(mq)
 	p.table.add(q)
+	p.startPulling(q, false)
+}
+
+// startPulling runs q's pull loop; with begun it goes on with the epoch that q has.
+func (p *PushConsumer) startPulling(q *assignedQueue, begun bool) {
 	q.startLoop(func(ctx context.Context) {
+		if begun {
+			q.run(ctx)
+		}
 		if p.cfg.Orderly {
 			p.orderlyPull(ctx, q)
-		} else {
+		} else if !begun {
 			q.pullLoop(ctx, p.cfg.From)
 		}
 	})
+}
+
+// shareTopicLimits divides the limits per topic over the queues owned of it, Java's updatePullThresholds.
+func (p *PushConsumer) shareTopicLimits(topic string) {
+	if p.cfg.MaxCachedCountTopic < 0 && p.cfg.MaxCachedMiBTopic < 0 {
+		return
+	}
+	owned := slices.DeleteFunc(p.table.all(), func(q *assignedQueue) bool { return q.mq.Topic != topic || q.leaving.Load() })
+	for _, q := range owned {
+		l := q.ownLimits()
+		if p.cfg.MaxCachedCountTopic >= 0 {
+			l.count = max(1, p.cfg.MaxCachedCountTopic/int64(len(owned)))
+		}
+		if p.cfg.MaxCachedMiBTopic >= 0 {
+			l.bytes = max(1, p.cfg.MaxCachedMiBTopic/int64(len(owned))) << 20
+		}
+		q.flow.Store(&l)
+		if e := q.epoch.Load(); e != nil {
+			e.pq.SetLimits(l)
+		}
+	}
 }
 
 // revoke gives queues up: no more pulls, late results count for nothing, and what is finished is saved before another
@@ -185,6 +215,7 @@ func (p *PushConsumer) revoke(ctx context.Context, queues []*assignedQueue) {
 // queue is given up all the same.
 func (p *PushConsumer) giveUp(ctx context.Context, q *assignedQueue) {
 	q.drop()
+	p.status.retire(q)
 	if e := q.epoch.Load(); e != nil {
 		if err := q.saveWithin(ctx, e); err != nil {
 			p.client.log.Warn("the offset of a revoked queue is not saved: its next owner repeats messages", "queue", q.mq, "err", err)

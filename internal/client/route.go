@@ -130,8 +130,11 @@ func newTopicRoute(topic string, d *protocol.TopicRouteData) *TopicRoute {
 	return r
 }
 
+// maxQueues bounds the queues of one broker that are believed in: a corrupt route must not exhaust memory.
+const maxQueues = 65535
+
 func appendQueues(list []protocol.MessageQueue, topic, broker string, n int32) []protocol.MessageQueue {
-	for id := range n {
+	for id := range min(n, maxQueues) {
 		list = append(list, protocol.MessageQueue{Topic: topic, BrokerName: broker, QueueID: id})
 	}
 	return list

@@ -95,6 +95,7 @@ type Queue struct {
 	MaxOffset   *int64 `json:"max_offset" col:"NEWEST,wide"`                                          // largest cached offset
 	NextOffset  *int64 `json:"next_offset" col:"NEXT,wide"`                                           // what the next pull asks for
 	ConsumedMax *int64 `json:"consumed_max"`                                                          // largest offset that was finished
+	Consumable  *int64 `json:"consumable"`                                                            // everything below it is finished and may be committed
 	Committed   *int64 `json:"committed" col:"COMMIT" metric:"mqctl_queue_committed_offset" type:"gauge"`
 	BrokerMax   *int64 `json:"broker_max" col:"MAX" metric:"mqctl_queue_broker_max_offset" type:"gauge"` // the broker's end of the queue at the last pull
 	BrokerMin   *int64 `json:"broker_min"`
