@@ -34,6 +34,16 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
+// beginning is the prefix and header of a frame whose body has size bytes, and nothing of the body.
+func beginning(t *testing.T, size int) []byte {
+	frame, err := protocol.AppendFrame(nil, answerTo(request("x"), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4+size))
+	return frame
+}
+
 func TestLyingLengths(t *testing.T) {
 	const memory = 256 << 10 // of everything that a refused frame makes the process allocate
 	for _, test := range []struct {
@@ -58,6 +68,7 @@ func TestLyingLengths(t *testing.T) {
 		{"length alone", words(100), DefaultFrameTimeout, "did not arrive in 15s"},
 		{"largest frame, nothing follows", words(protocol.DefaultMaxFrame-4, 100), DefaultFrameTimeout, "did not arrive in 15s"},
 		{"largest header, nothing follows", words(protocol.DefaultMaxFrame-4, protocol.DefaultMaxFrame-8), DefaultFrameTimeout, "did not arrive in 15s"},
+		{"largest body, nothing follows", beginning(t, 16<<20-1000), DefaultFrameTimeout, "did not arrive in 15s"},
 		{"HTTP", []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), 0, "the peer speaks HTTP"},
 		{"TLS alert", []byte{0x15, 3, 1, 0, 2, 2, 0x16}, 0, "the peer speaks TLS"},
 		{"SSH", []byte("SSH-2.0-OpenSSH_9.9\r\n"), 0, "the peer speaks SSH"},
@@ -84,6 +95,25 @@ func TestLyingLengths(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestMemoryFollowsTheBytesOfALargeBody(t *testing.T) {
+	inBubble(t, PoolConfig{}, func(t *testing.T, p *Pool, n *pipeNet) {
+		c := goCall(t.Context(), p, request("x"))
+		far := <-n.peers
+		far.mustRead()
+		part := append(beginning(t, 16<<20-1000), make([]byte, 400<<10)...)
+		took := allocated(func() {
+			if _, err := far.Write(part); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		})
+		if took > 2<<20 { // the buffer as it grew, and the first piece of the body
+			t.Errorf("%d bytes allocated when %d had arrived", took, len(part))
+		}
+		wantLost(t, (<-c).err, "did not arrive in 15s")
+	})
 }
 
 func TestPeerEndsInTheMiddleOfAFrame(t *testing.T) {
@@ -166,6 +196,10 @@ func TestSlowPeerIsCutAndOthersAreNot(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		wantBody(t, <-c, "y")
+		time.Sleep(2 * DefaultFrameTimeout)
+		if len(p.Addrs()) != 1 {
+			t.Error("the connection was cut although its frame had arrived")
+		}
 	})
 }
 
@@ -242,6 +276,7 @@ func TestSlowReaderOfTheServerIsCut(t *testing.T) {
 		c := <-conns
 		push := protocol.NewBodyRequest(protocol.NotifyConsumerIDsChanged, make([]byte, 64<<10))
 		push.SetOneway()
+		began := time.Now()
 		sent := 0
 		for err == nil {
 			err = c.Send(push)
@@ -256,6 +291,7 @@ func TestSlowReaderOfTheServerIsCut(t *testing.T) {
 		if got := <-closed; got != c {
 			t.Errorf("connection %d was closed, want %d", got.ID(), c.ID())
 		}
+		wantAfter(t, "cut", began, time.Now(), 0)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

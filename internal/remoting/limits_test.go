@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -160,6 +161,27 @@ func TestQueuedFramesLeaveInOneWrite(t *testing.T) {
 		s, _ := p.Stats(testAddr)
 		if s.Writes != 2 || s.FramesOut != 65 || s.FramesIn != 65 {
 			t.Errorf("%d writes for %d frames out and %d in, want 2 for 65 and 65", s.Writes, s.FramesOut, s.FramesIn)
+		}
+	})
+}
+
+// A writer that ran as soon as it was woken would find one frame each time.
+func TestWriterLetsReadySendersGoFirst(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	inBubble(t, PoolConfig{}, func(t *testing.T, p *Pool, n *pipeNet) {
+		go func() { (<-n.peers).answerAll() }()
+		wantBody(t, <-goCall(t.Context(), p, request("first")), "first")
+		before, _ := p.Stats(testAddr)
+		var calls []<-chan result
+		for i := range 64 {
+			calls = append(calls, goCall(t.Context(), p, request(fmt.Sprint(i))))
+		}
+		for i, c := range calls {
+			wantBody(t, <-c, fmt.Sprint(i))
+		}
+		after, _ := p.Stats(testAddr)
+		if writes := after.Writes - before.Writes; writes > 8 {
+			t.Errorf("%d writes for 64 senders that were ready at once", writes)
 		}
 	})
 }

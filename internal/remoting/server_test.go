@@ -266,17 +266,24 @@ func TestServerCloseCutsItsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newPipeNet(t)
 		var closed atomic.Int32
-		s := Serve(n, ServerConfig{OnClose: func(*Conn) { closed.Add(1) }, Handle: func(*Conn, *protocol.Command) {}})
+		s := Serve(n, ServerConfig{OnClose: func(*Conn) { closed.Add(1) }, Handle: func(c *Conn, req *protocol.Command) {
+			if req.RequestCode() == protocol.PullMessage {
+				echo(t)(c, req)
+			}
+		}})
 		p := NewPool(PoolConfig{Dial: n.dial})
 		c := goCall(t.Context(), p, request("x"))
 		silent, err := n.dial(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
+		(&peer{t, silent}).write(protocol.NewBodyRequest(protocol.PullMessage, nil)) // its answer is never read
 		synctest.Wait()
+		began := time.Now()
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		wantAfter(t, "Close", began, time.Now(), 0)
 		if closed.Load() != 2 || s.Conns() != 0 {
 			t.Errorf("%d connections ended and %d are open when Close returns", closed.Load(), s.Conns())
 		}

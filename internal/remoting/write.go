@@ -32,6 +32,7 @@ func (c *Conn) writeLoop() {
 
 func (c *Conn) write(batch []byte) error {
 	for len(batch) > 0 {
+		c.writes.Add(1) // before the peer can answer
 		c.writeBegan.Store(c.now())
 		n, err := c.nc.Write(batch[:min(len(batch), maxWrite)])
 		c.writeBegan.Store(0)
@@ -39,7 +40,6 @@ func (c *Conn) write(batch []byte) error {
 			c.lastWrite.Store(c.now())
 			c.bytesOut.Add(uint64(n))
 		}
-		c.writes.Add(1)
 		if err != nil {
 			return err
 		}
