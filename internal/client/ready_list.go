@@ -78,21 +78,17 @@ func (r *readyList) tryPop() (w work, ok bool) {
 
 // pop waits for an entry; ok is false when ctx ends or the list was closed.
 func (r *readyList) pop(ctx context.Context) (w work, ok bool) {
-	for {
+	for ctx.Err() == nil && !r.isClosed() {
 		if w, ok := r.tryPop(); ok {
 			return w, true
-		}
-		if r.isClosed() {
-			wake(r.wake) // the next waiter must see it too
-			return work{}, false
 		}
 		select {
 		case <-r.wake:
 		case <-ctx.Done():
-			wake(r.wake) // the nudge may have been meant for another waiter
-			return work{}, false
 		}
 	}
+	wake(r.wake) // a nudge that was taken here may have been meant for another waiter
+	return work{}, false
 }
 
 func (r *readyList) isClosed() bool {
