@@ -110,6 +110,9 @@ func (p *Producer) Send(ctx context.Context, m *protocol.Message) (SendResult, e
 
 // SendTo sends a message to one queue of its topic: one attempt, and no other queue.
 func (p *Producer) SendTo(ctx context.Context, m *protocol.Message, mq protocol.MessageQueue) (SendResult, error) {
+	if mq.Topic != m.Topic {
+		return SendResult{}, fmt.Errorf("%w to %s: the queue %s is of another topic", ErrInvalidMessage, m.Topic, mq)
+	}
 	return p.send(ctx, m, wantedQueue{how: byName, mq: mq})
 }
 

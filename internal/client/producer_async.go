@@ -11,8 +11,8 @@ import (
 
 // SendAsync sends a message as Send does, with RetriesAsync, and calls done with what came of it, exactly once. It waits,
 // as long as ctx allows, for room (MaxInFlight, MaxInFlightMiB), for the topic's route and for the connection, but not for
-// the answer; SendTimeout begins when there is room. The deadline of ctx limits the answer too; that ctx is canceled does
-// not call back a request that is on its way, but nothing is tried again then.
+// the answer; SendTimeout begins when there is room. The deadline of ctx limits the answer too. Canceling ctx does not call
+// back a request that is on its way, but nothing is tried again then.
 //
 // done may run on a connection's reader, or before SendAsync returns: it must not block, and it must not send with this
 // client.

@@ -166,6 +166,10 @@ func TestChosenQueueIsKept(t *testing.T) {
 		}
 		_, err = p.SendTo(t.Context(), message(topic, "x"), protocol.MessageQueue{Topic: topic, BrokerName: "broker-a", QueueID: 99})
 		wantRefusal(t, err, protocol.CodeInvalidParameter)
+		_, err = p.SendTo(t.Context(), message(topic, "x"), protocol.MessageQueue{Topic: "other", BrokerName: "broker-a"})
+		if !errors.Is(err, client.ErrInvalidMessage) {
+			t.Errorf("a queue of another topic: %v", err)
+		}
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 // sendTopic is what a producer keeps of a topic that it sends to, Java's TopicPublishInfo.
 type sendTopic struct {
 	name    string
-	retry   bool          // some group's retry topic
 	next    atomic.Uint32 // turns of the round robin, from a random start
 	view    atomic.Pointer[sendView]
 	fetched atomic.Int64 // when the route was asked for because a send failed, ns since the epoch
@@ -61,7 +60,7 @@ func (p *Producer) lookup(ctx context.Context, topic string) (*sendTopic, *sendV
 		if err := checkSendTopic(topic); err != nil {
 			return nil, nil, err
 		}
-		t = &sendTopic{name: topic, retry: protocol.IsRetryTopic(topic)}
+		t = &sendTopic{name: topic}
 		t.next.Store(rand.Uint32())
 	}
 	v, err := p.buildView(ctx, t)
