@@ -37,6 +37,9 @@ type broker struct {
 	stored    int64 // messages, ever
 	served    int64 // messages in pull answers, ever
 	delays    [maxDelayLevel + 1]delayLevel
+	halves    map[int64]*openHalf // half messages without an outcome, by offset in the half queue
+	halfAlarm *alarm
+	turn      int // counts the questions to producers, who take turns
 	ids       *protocol.UniqueIDs
 	stampText string
 	topicVer  dataVersion
@@ -57,6 +60,7 @@ func newBroker(s *Sandbox, name string, number int) *broker {
 		offsets:   map[offsetKey]map[int32]int64{},
 		pulled:    map[offsetKey]map[int32]int64{},
 		locks:     map[string]lockTable{},
+		halves:    map[int64]*openHalf{},
 		log:       commitLog{limit: max(1, s.opt.MaxMemory/int64(s.opt.Brokers))},
 		ids:       protocol.NewUniqueIDs(netip.AddrFrom4([4]byte{127, 0, 0, 1}), os.Getpid(), rand.Uint32()),
 		stampText: stampText(s.cluster),
@@ -129,6 +133,7 @@ func (b *broker) start(host netip.AddrPort) {
 	for level := range b.delays {
 		b.armDelay(level)
 	}
+	b.armHalves()
 }
 
 // StopBroker closes a broker's listener and connections, as if its process had ended after writing everything down: the

@@ -131,6 +131,7 @@ func TestAgainstRecordings(t *testing.T) {
 		p.patched("view_message_33", "offset")
 		p.patched("send_back_36", "offset")
 		p.replay("topic_stats_202", "consume_stats_208", "send_half_310")
+		p.endTransaction("end_transaction_37_commit")
 		p.replay("heartbeat_34", "producer_connection_204")
 		p.secondMember()
 		p.replay("consumer_list_38", "consumer_connection_203", "lock_41")
@@ -243,4 +244,20 @@ func (p *player) pushed(name string) {
 	if got.Flag != want.Flag || got.Serialize != want.Serialize {
 		p.t.Errorf("%s: flag %d, encoding %v; want %d, %v", name, got.Flag, got.Serialize, want.Flag, want.Serialize)
 	}
+}
+
+// endTransaction commits the half message that was replayed before.
+func (p *player) endTransaction(name string) {
+	p.t.Helper()
+	x := readExchange(p.t, name)
+	half := p.messages(protocol.HalfTopic, 0)[0]
+	for i := range x.request.Ext {
+		switch x.request.Ext[i].Key {
+		case "commitLogOffset":
+			x.request.Ext[i].Value = strconv.FormatInt(half.CommitLogOffset, 10)
+		case "tranStateTableOffset":
+			x.request.Ext[i].Value = strconv.FormatInt(half.QueueOffset, 10)
+		}
+	}
+	p.compare(name, x.response, p.c1.call(p.BrokerAddr("broker-a"), x.request))
 }

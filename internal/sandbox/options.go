@@ -78,6 +78,8 @@ type Options struct {
 	// HoldCheck is how often parked pulls are looked at for the end of their time. Default 0: they end exactly then. A
 	// real broker looks every 5 s, so a pull of 1.5 s may take 5.
 	HoldCheck time.Duration
+	// TransactionCheck is how often half messages without an outcome are looked at. Default 30 s, as on a real broker.
+	TransactionCheck time.Duration
 	// Version is the release to be, as an ordinal of MQVersion: it stands in every answer, and requests and response
 	// codes of later releases do not exist. Default 5.5.0.
 	Version int32
@@ -104,6 +106,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.MaxMemory = orDefault(o.MaxMemory, defaultMaxMemory)
 	o.MaxConns = orDefault(o.MaxConns, 1024)
 	o.MaxTopics = orDefault(o.MaxTopics, 10_000)
+	o.TransactionCheck = orDefault(o.TransactionCheck, 30*time.Second)
 	o.Version = orDefault(o.Version, protocol.CurrentVersion)
 	o.Seed = orDefault(o.Seed, 1)
 	o.Logger = orDefault(o.Logger, slog.New(slog.DiscardHandler))
@@ -113,7 +116,7 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.Brokers < 1 || o.Brokers > maxBrokers:
 		return o, fmt.Errorf("%w: %d brokers, want 1 to %d", ErrOptions, o.Brokers, maxBrokers)
-	case o.MaxMessageSize < 1 || o.MaxMemory < 1 || o.MaxConns < 1 || o.MaxTopics < 1 || o.HoldCheck < 0:
+	case o.MaxMessageSize < 1 || o.MaxMemory < 1 || o.MaxConns < 1 || o.MaxTopics < 1 || o.HoldCheck < 0 || o.TransactionCheck < 0:
 		return o, fmt.Errorf("%w: a limit is negative", ErrOptions)
 	case o.MaxMessageSize > protocol.DefaultMaxFrame/2:
 		return o, fmt.Errorf("%w: messages of %d bytes do not fit into a frame with their headers, at most %d",

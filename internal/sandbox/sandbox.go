@@ -186,12 +186,14 @@ func (s *Sandbox) StartNameServer() error {
 	if s.server != nil {
 		return nil
 	}
-	addr := orDefault(s.address, s.opt.Listen)
-	server, err := s.serve(addr, nil)
+	server, err := s.serve(orDefault(s.address, s.opt.Listen), nil)
 	if err != nil {
 		return err
 	}
-	s.server, s.address = server, server.Addr().String()
+	s.server = server
+	if s.address == "" {
+		s.address = server.Addr().String() // once: others read it without the token
+	}
 	return nil
 }
 

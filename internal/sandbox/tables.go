@@ -34,6 +34,7 @@ var brokerHandlers = map[protocol.RequestCode]handler{
 	protocol.HeartBeat:                        handleHeartBeat,
 	protocol.UnregisterClient:                 handleUnregisterClient,
 	protocol.ConsumerSendMsgBack:              handleConsumerSendMsgBack,
+	protocol.EndTransaction:                   handleEndTransaction,
 	protocol.GetConsumerListByGroup:           handleGetConsumerListByGroup,
 	protocol.LockBatchMQ:                      handleLockBatchMQ,
 	protocol.UnlockBatchMQ:                    handleUnlockBatchMQ,

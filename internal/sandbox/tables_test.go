@@ -11,7 +11,7 @@ import (
 )
 
 // pushedCodes are requests that brokers of the sandbox send.
-var pushedCodes = map[protocol.RequestCode]bool{protocol.NotifyConsumerIDsChanged: true}
+var pushedCodes = map[protocol.RequestCode]bool{protocol.NotifyConsumerIDsChanged: true, protocol.CheckTransactionState: true}
 
 func unserved(t *testing.T) map[protocol.RequestCode]bool {
 	t.Helper()
