@@ -19,7 +19,6 @@ type waiter struct {
 	answer   chan answer                    // for Call; has room for one, so completing never blocks
 	done     func(*protocol.Command, error) // for Start
 	code     protocol.RequestCode           // names the request in errors
-	opaque   int32                          // its key in the table
 	start    int64                          // when it was registered, on the connection's clock
 	deadline int64                          // when it is given up, or never
 }
@@ -39,20 +38,20 @@ type calls struct {
 }
 
 // add registers a request and gives it an opaque that no other open request has.
-func (t *calls) add(code protocol.RequestCode, done func(*protocol.Command, error), start, deadline int64) (*waiter, error) {
+func (t *calls) add(code protocol.RequestCode, done func(*protocol.Command, error), start, deadline int64) (*waiter, int32, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
-		return nil, t.err
+		return nil, 0, t.err
 	}
 	w := t.reuse()
 	w.code, w.done, w.start, w.deadline = code, done, start, deadline
 	if done == nil && w.answer == nil {
 		w.answer = make(chan answer, 1)
 	}
-	w.opaque = t.nextOpaque()
-	t.open[w.opaque] = w
-	return w, nil
+	opaque := t.nextOpaque()
+	t.open[opaque] = w
+	return w, opaque, nil
 }
 
 func (t *calls) reuse() *waiter {
@@ -139,10 +138,4 @@ func (t *calls) cause() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
-}
-
-func (t *calls) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.open)
 }

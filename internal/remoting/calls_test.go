@@ -192,19 +192,19 @@ func TestOpaqueSkipsOpenRequests(t *testing.T) {
 	table := calls{open: map[int32]*waiter{}, last: math.MaxInt32 - 1}
 	held := map[int32]bool{}
 	for range 3 {
-		w, err := table.add(protocol.PullMessage, nil, 0, never)
+		_, opaque, err := table.add(protocol.PullMessage, nil, 0, never)
 		if err != nil {
 			t.Fatal(err)
 		}
-		held[w.opaque] = true
+		held[opaque] = true
 	}
 	if !held[math.MaxInt32] || !held[0] || !held[1] {
 		t.Fatalf("opaques %v, want the largest and then from 0 on", held)
 	}
 	table.last = math.MaxInt32 - 1
-	w, err := table.add(protocol.PullMessage, nil, 0, never)
-	if err != nil || held[w.opaque] {
-		t.Errorf("opaque %d (%v) was given out twice", w.opaque, err)
+	_, opaque, err := table.add(protocol.PullMessage, nil, 0, never)
+	if err != nil || held[opaque] {
+		t.Errorf("opaque %d (%v) was given out twice", opaque, err)
 	}
 }
 

@@ -245,7 +245,7 @@ func TestThousandSlowClients(t *testing.T) {
 		for i := range 100 {
 			wantBody(t, <-goCall(t.Context(), healthy, request(fmt.Sprint(i))), fmt.Sprint(i))
 		}
-		time.Sleep(began.Add(DefaultFrameTimeout).Sub(time.Now()))
+		time.Sleep(time.Until(began.Add(DefaultFrameTimeout)))
 		synctest.Wait()
 		if open := s.Conns(); open != 1 {
 			t.Errorf("%d connections open after %v, want only the healthy one", open, time.Since(began))

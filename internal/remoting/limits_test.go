@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -165,23 +166,33 @@ func TestQueuedFramesLeaveInOneWrite(t *testing.T) {
 	})
 }
 
+// sink takes every write at once, as a socket with an empty buffer does.
+type sink struct{ net.Conn }
+
+func (sink) Write(p []byte) (int, error) { return len(p), nil }
+
 // A writer that ran as soon as it was woken would find one frame each time.
 func TestWriterLetsReadySendersGoFirst(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	inBubble(t, PoolConfig{}, func(t *testing.T, p *Pool, n *pipeNet) {
-		go func() { (<-n.peers).answerAll() }()
-		wantBody(t, <-goCall(t.Context(), p, request("first")), "first")
-		before, _ := p.Stats(testAddr)
-		var calls []<-chan result
-		for i := range 64 {
-			calls = append(calls, goCall(t.Context(), p, request(fmt.Sprint(i))))
+	inBubble(t, PoolConfig{Dial: func(context.Context, string) (net.Conn, error) {
+		near, _ := net.Pipe()
+		return sink{near}, nil
+	}}, func(t *testing.T, p *Pool, _ *pipeNet) {
+		const senders = 64
+		if err := p.Oneway(t.Context(), testAddr, request("x")); err != nil {
+			t.Error(err)
 		}
-		for i, c := range calls {
-			wantBody(t, <-c, fmt.Sprint(i))
+		synctest.Wait() // the writer waits
+		for range senders {
+			go func() {
+				if err := p.Oneway(t.Context(), testAddr, request("x")); err != nil {
+					t.Error(err)
+				}
+			}()
 		}
-		after, _ := p.Stats(testAddr)
-		if writes := after.Writes - before.Writes; writes > 8 {
-			t.Errorf("%d writes for 64 senders that were ready at once", writes)
+		synctest.Wait()
+		if s, _ := p.Stats(testAddr); s.FramesOut != senders+1 || s.Writes > 8 {
+			t.Errorf("%d writes for %d frames of %d senders that were ready at once", s.Writes, s.FramesOut, senders)
 		}
 	})
 }

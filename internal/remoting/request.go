@@ -32,12 +32,12 @@ func (c *Conn) Oneway(ctx context.Context, req *protocol.Command) error {
 
 // call reports besides the result whether the request may have left; if not, it can be sent on another connection.
 func (c *Conn) call(ctx context.Context, req *protocol.Command, limit time.Duration) (resp *protocol.Command, queued bool, err error) {
-	w, err := c.register(req, nil, limit)
+	w, opaque, err := c.register(req, nil, limit)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := c.post(ctx, req, w.opaque, limit); err != nil {
-		if c.calls.take(w.opaque) == nil {
+	if err := c.post(ctx, req, opaque, limit); err != nil {
+		if c.calls.take(opaque) == nil {
 			<-w.answer // the connection ended or the limit passed; err says as much
 		}
 		c.calls.recycle(w)
@@ -49,7 +49,7 @@ func (c *Conn) call(ctx context.Context, req *protocol.Command, limit time.Durat
 		return a.cmd, true, a.err
 	case <-ctx.Done():
 	}
-	if c.calls.take(w.opaque) == nil {
+	if c.calls.take(opaque) == nil {
 		a := <-w.answer // taken by somebody at the same moment
 		c.calls.recycle(w)
 		return a.cmd, true, a.err
@@ -65,11 +65,10 @@ func (c *Conn) call(ctx context.Context, req *protocol.Command, limit time.Durat
 
 // start reports whether done will be called, or was, by somebody else.
 func (c *Conn) start(ctx context.Context, req *protocol.Command, limit time.Duration, done func(*protocol.Command, error)) (queued bool, err error) {
-	w, err := c.register(req, done, limit)
+	_, opaque, err := c.register(req, done, limit)
 	if err != nil {
 		return false, err
 	}
-	opaque := w.opaque // w may be completed and reused from here on
 	if err := c.post(ctx, req, opaque, limit); err != nil {
 		if w := c.calls.take(opaque); w != nil {
 			c.calls.recycle(w)
@@ -88,20 +87,21 @@ func (c *Conn) oneway(ctx context.Context, req *protocol.Command) (queued bool, 
 	return true, nil
 }
 
-func (c *Conn) register(req *protocol.Command, done func(*protocol.Command, error), limit time.Duration) (*waiter, error) {
+// register puts a request into the table. A waiter with a callback may be completed and reused at any moment from then on.
+func (c *Conn) register(req *protocol.Command, done func(*protocol.Command, error), limit time.Duration) (*waiter, int32, error) {
 	now := c.now()
 	deadline := int64(never)
 	if limit > 0 {
 		deadline = now + int64(limit)
 	}
-	w, err := c.calls.add(req.RequestCode(), done, now, deadline)
+	w, opaque, err := c.calls.add(req.RequestCode(), done, now, deadline)
 	if err != nil {
-		return nil, c.errorFor(req.RequestCode(), err)
+		return nil, 0, c.errorFor(req.RequestCode(), err)
 	}
 	if deadline < c.watch.due() {
 		c.checkAt(deadline)
 	}
-	return w, nil
+	return w, opaque, nil
 }
 
 // post queues a request, waiting for room if need be. It works on a copy: callers may send one command several times.

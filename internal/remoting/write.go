@@ -2,7 +2,6 @@ package remoting
 
 import (
 	"runtime"
-
 	"time"
 )
 
