@@ -1,12 +1,10 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"mqctl/internal/protocol"
-	"mqctl/internal/remoting"
 )
 
 // Sentinels of this package; they arrive wrapped with what was attempted.
@@ -61,10 +59,4 @@ func CodeOf(err error) (protocol.ResponseCode, bool) {
 		return re.Code, true
 	}
 	return 0, false
-}
-
-// isNetwork reports whether err says that no answer came: the connection failed or the time ran out.
-func isNetwork(err error) bool {
-	var re *remoting.Error
-	return errors.As(err, &re) || errors.Is(err, context.DeadlineExceeded)
 }

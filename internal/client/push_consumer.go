@@ -218,6 +218,7 @@ func (p *PushConsumer) Close(ctx context.Context) error {
 		p.rebalancing <- struct{}{} // a rebalance under way finishes first: it must not assign behind our back
 		p.closeErr = p.leave(ctx)
 		close(p.closed)
+		return p.closeErr
 	}
 	select {
 	case <-p.closed:

@@ -68,6 +68,9 @@ func (t *routeTable) put(topic string, r *TopicRoute) (changed bool, gone []stri
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old := t.current.Load()
+	if sameRoute(old.topics[topic], r) {
+		return false, nil // readers that keep something made from the pointer need not make it again
+	}
 	next := &routes{topics: maps.Clone(old.topics), brokers: map[string]map[int64]string{}}
 	next.topics[topic] = r
 	for _, name := range slices.Sorted(maps.Keys(next.topics)) {
@@ -81,7 +84,7 @@ func (t *routeTable) put(topic string, r *TopicRoute) (changed bool, gone []stri
 			gone = append(gone, addr)
 		}
 	}
-	return !sameRoute(old.topics[topic], r), gone
+	return true, gone
 }
 
 func sameRoute(a, b *TopicRoute) bool {

@@ -43,7 +43,7 @@ type Client struct {
 
 // Consumer is one consumer of the client.
 type Consumer struct {
-	Group        string  `json:"group" col:"GROUP"`
+	Group        string  `json:"group" col:"GROUP" label:"group"`
 	Mode         string  `json:"mode" col:"MODE"`       // push, assign or lite
 	Model        string  `json:"model" col:"MODEL"`     // CLUSTERING or BROADCASTING
 	Orderly      bool    `json:"orderly" col:"ORDERLY"` // orderly rather than concurrent consumption
