@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/urfave/cli/v2"
+
+	"mqctl/internal/position"
+	"mqctl/internal/protocol"
+	"mqctl/internal/render"
+)
+
+// Categories of commands and flags in the help.
+const (
+	categoryData  = "MESSAGES"
+	categoryAdmin = "ADMINISTRATION"
+	categoryLocal = "LOCAL"
+)
+
+// rootOptions is what the flags of mqctl itself say.
+type rootOptions struct {
+	nameServers string
+	settings    []string
+	output      string // "" is the default of the command
+	timeout     time.Duration
+	watch       time.Duration // 0 is once
+	quiet       bool
+	verbose     int
+	readOnly    bool
+	wire        string
+	maxFrame    int
+	logFormat   string
+}
+
+// newApp is the command tree. It is made anew for each run: urfave/cli keeps state in it.
+func (p *program) newApp() *cli.App {
+	return &cli.App{
+		Name:                      "mqctl",
+		HelpName:                  "mqctl",
+		Usage:                     "produce, consume and look after RocketMQ",
+		HideVersion:               true,
+		HideHelpCommand:           true,
+		DisableSliceFlagSeparator: true,
+		Writer:                    p.stdout,
+		ErrWriter:                 p.stderr,
+		Reader:                    p.stdin,
+		Flags:                     p.rootFlags(),
+		Before:                    p.before,
+		OnUsageError:              onUsageError,
+		ExitErrHandler:            func(*cli.Context, error) {}, // main maps errors to exit codes
+		Action: func(c *cli.Context) error {
+			if c.Bool("version") {
+				return p.versionAction(c)
+			}
+			return usagef("no command; see mqctl --help")
+		},
+		Commands: p.finish([]*cli.Command{
+			p.demoCommand(), p.sandboxCommand(), p.consumeCommand(), p.produceCommand(),
+			p.topicCommand(), p.offsetCommand(), p.wireCommand(), p.completionCommand(), p.versionCommand(),
+		}),
+	}
+}
+
+// finish sets what all commands have in common.
+func (p *program) finish(commands []*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.HideHelpCommand = true // else a topic named help would be a command
+		c.OnUsageError = onUsageError
+		p.finish(c.Subcommands)
+	}
+	return commands
+}
+
+func (p *program) rootFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "namesrv", Aliases: []string{"n"}, EnvVars: []string{"MQCTL_NAMESRV", "NAMESRV_ADDR"},
+			Usage: "name servers, `HOST:PORT` separated by ; or ,"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, EnvVars: []string{"MQCTL_OUTPUT"},
+			Usage: "output `FORMAT`: table, wide, json, jsonl, yaml, csv; consume has raw and hex as well"},
+		&cli.DurationFlag{Name: "timeout", EnvVars: []string{"MQCTL_TIMEOUT"}, Value: 5 * time.Second,
+			Usage: "time `LIMIT` of a question or change as a whole (default 5s)"},
+		&cli.StringSliceFlag{Name: "set", Aliases: []string{"X"},
+			Usage: "`KEY=VALUE` for any setting of the engine; -X list shows them"},
+		&cli.DurationFlag{Name: "watch", Usage: "repeat a command that reads every `TIME`, such as 2s"},
+		&cli.BoolFlag{Name: "read-only", EnvVars: []string{"MQCTL_READ_ONLY"}, Usage: "refuse every command that writes"},
+		&cli.StringFlag{Name: "wire", EnvVars: []string{"MQCTL_WIRE"}, Usage: "write every frame to `FILE`; mqctl wire FILE reads it"},
+		&cli.StringFlag{Name: "max-frame", EnvVars: []string{"MQCTL_MAX_FRAME"},
+			Usage: "largest frame accepted from a server, a `SIZE` such as 16MiB (default 16MiB)"},
+		&cli.BoolFlag{Name: "quiet", Usage: "say nothing but data and errors"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Count: new(int), Usage: "log what the engine does; twice for details"},
+		&cli.StringFlag{Name: "log-format", EnvVars: []string{"MQCTL_LOG_FORMAT"}, Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
+		&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print the version"},
+	}
+}
+
+func wantsVersion(root []string) bool { return slices.Contains(root, "--version=true") }
+
+// before reads the flags of mqctl itself.
+func (p *program) before(c *cli.Context) error {
+	p.opt = rootOptions{
+		nameServers: c.String("namesrv"), settings: c.StringSlice("set"), output: c.String("output"), timeout: c.Duration("timeout"), watch: c.Duration("watch"),
+		quiet: c.Bool("quiet"), verbose: c.Count("verbose"), readOnly: c.Bool("read-only"), wire: c.String("wire"), logFormat: c.String("log-format"),
+	}
+	if p.opt.timeout <= 0 {
+		return usagef("--timeout %s: want more than 0", p.opt.timeout)
+	}
+	if p.opt.watch < 0 || p.opt.watch > 0 && p.opt.watch < 100*time.Millisecond {
+		return usagef("--watch %s: want 100ms or more", p.opt.watch)
+	}
+	if p.opt.logFormat != "text" && p.opt.logFormat != "json" {
+		return usagef("--log-format %q: want text or json", p.opt.logFormat)
+	}
+	if err := checkOutput(p.opt.output); err != nil {
+		p.opt.output = ""
+		return err
+	}
+	if text := c.String("max-frame"); text != "" {
+		n, err := parseSize(text)
+		if err != nil || n < 1024 || n > 1<<30 {
+			return usagef("--max-frame %q: want a size from 1KiB to 1GiB, such as %dMiB", text, protocol.DefaultMaxFrame>>20)
+		}
+		p.opt.maxFrame = int(n)
+	}
+	p.log = newLogger(p.stderr, p.errTerminal, p.opt)
+	return nil
+}
+
+// messageFormats are the values of -o that only commands printing messages have.
+var messageFormats = []string{"raw", "hex"}
+
+// checkOutput refuses what is no output format, above all the positions that -o has in kcat and rpk.
+func checkOutput(output string) error {
+	if output == "" || slices.Contains(messageFormats, output) {
+		return nil
+	}
+	_, err := render.ParseFormat(output)
+	if err == nil {
+		return nil
+	}
+	looksLikePosition := slices.Contains([]string{"beginning", "earliest", "latest", "stored", "oldest", "newest"}, output) ||
+		strings.HasPrefix(output, "s@") || strings.HasPrefix(output, "e@") || strings.ContainsAny(output, ":+@")
+	if _, perr := position.Parse(output, time.Now(), nil); perr == nil {
+		looksLikePosition = true
+	}
+	if strings.Trim(output, "-+0123456789") == "" {
+		looksLikePosition = true
+	}
+	if looksLikePosition {
+		return usagef("-o is the output format; the position is --from (or -O), such as --from start")
+	}
+	return usagef("-o %s: want %s", output, formatNames())
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range render.Formats() {
+		names = append(names, string(f))
+	}
+	return strings.Join(append(names, messageFormats...), ", ")
+}
+
+// onUsageError turns what urfave/cli says about a flag's value into one line.
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	text := err.Error()
+	if value, rest, ok := strings.Cut(strings.TrimPrefix(text, "invalid value "), " for flag -"); ok {
+		name, _, _ := strings.Cut(rest, ":")
+		want := "it cannot be read"
+		for _, f := range append(slices.Clone(c.Command.Flags), c.App.Flags...) {
+			if !slices.Contains(f.Names(), name) {
+				continue
+			}
+			switch f.(type) {
+			case *cli.DurationFlag:
+				want = "want a time span with its unit, such as 500ms, 5s or 1m30s"
+			case *cli.IntFlag, *cli.Int64Flag:
+				want = "want a whole number"
+			case *cli.Float64Flag:
+				want = "want a number"
+			}
+		}
+		return usagef("--%s %s: %s", name, value, want)
+	}
+	return usagef("%s", text)
+}
+
+// parseSize reads a number of bytes: 16MiB is 16777216, 16MB is 16000000.
+func parseSize(text string) (int64, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n > 1<<62 {
+		return 0, errors.New("want a size such as 16MiB")
+	}
+	return int64(n), nil
+}

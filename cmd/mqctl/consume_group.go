@@ -1,0 +1,421 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mqctl/internal/admin"
+	"mqctl/internal/client"
+	"mqctl/internal/position"
+	"mqctl/internal/protocol"
+	"mqctl/internal/render"
+	"mqctl/internal/stats"
+)
+
+// groupRun is one run of consume as a member of a group.
+type groupRun struct {
+	*program
+	o        *consumeOptions
+	conn     *client.Client
+	admin    *admin.Admin
+	consumer *client.PushConsumer
+	out      *flusher
+
+	mu       sync.Mutex // guards printer and claimed; never held while writing
+	printer  *messagePrinter
+	claimed  int64 // messages handed out under --count
+	lastSeen atomic.Int64
+	running  atomic.Int64 // messages that handlers have
+
+	stop context.CancelCauseFunc // the reason of the end
+	done context.Context
+}
+
+// consumeGroup joins the group, consumes until one of the ends and leaves.
+func (p *program) consumeGroup(ctx context.Context, o *consumeOptions, printer *messagePrinter) error {
+	if err := p.refuseReadOnly("consuming with -g joins the group and commits, so mqctl consume -g"); err != nil {
+		return err
+	}
+	conn, err := p.connect(ctx)
+	if err != nil {
+		return err
+	}
+	r := &groupRun{program: p, o: o, conn: conn, admin: admin.New(conn), out: newFlusher(p.stdout), printer: printer}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	r.done, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
+	r.lastSeen.Store(time.Now().UnixNano())
+	join, cancel := p.withDeadline(ctx)
+	r.consumer, err = conn.StartPushConsumer(join, r.config())
+	cancel()
+	if err != nil {
+		return err
+	}
+	p.unsaved.Store(r.uncommitted)
+	stopStats := p.startStats(ctx, o.stats, conn.Snapshot)
+	r.wait()
+	stopStats()
+	return r.leave(ctx)
+}
+
+// prepare makes sure that the topics and the group exist, and tells where queues begin.
+func (r *groupRun) prepare(ctx context.Context) error {
+	ask, cancel := r.withDeadline(ctx)
+	defer cancel()
+	for _, topic := range r.o.topics {
+		if _, err := r.conn.FetchRoute(ask, topic); err != nil {
+			return err
+		}
+	}
+	exists, err := r.admin.GroupExists(ask, r.o.group)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if err := r.createGroup(ctx); err != nil {
+			return err
+		}
+	}
+	if r.o.from != nil && exists && !r.o.broadcast {
+		return r.tellCommits(ask)
+	}
+	return nil
+}
+
+// createGroup creates the group when that was said, or is said now.
+func (r *groupRun) createGroup(ctx context.Context) error {
+	if !r.o.create {
+		if !r.inTerminal || !r.errTerminal {
+			return withHint(fmt.Errorf("group %s: %w", r.o.group, client.ErrGroupNotFound), "--create creates it")
+		}
+		r.note("group %s does not exist; consuming creates it on every broker of the cluster", r.o.group)
+		if _, err := r.askName(ctx, "group", r.o.group); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := r.withDeadline(ctx)
+	defer cancel()
+	plan, err := r.admin.PlanGroup(ctx, admin.GroupSpec{Name: r.o.group, Targets: r.groupTargets(ctx)})
+	if err != nil {
+		return err
+	}
+	result, err := r.admin.ApplyGroup(ctx, plan)
+	if err != nil {
+		return err
+	}
+	if result.Partial {
+		return partOf(true, result.Failures)
+	}
+	r.note("group %s was created on %s", r.o.group, countOf(len(result.Brokers), "broker"))
+	return nil
+}
+
+// groupTargets is the brokers that hold the topics.
+func (r *groupRun) groupTargets(ctx context.Context) admin.Targets {
+	var t admin.Targets
+	for _, topic := range r.o.topics {
+		if route, err := r.conn.Route(ctx, topic); err == nil {
+			t.Brokers = append(t.Brokers, sortedKeys(route.Brokers)...)
+		}
+	}
+	return t
+}
+
+// tellCommits says how many queues do not begin at --from, because the group has been there.
+func (r *groupRun) tellCommits(ctx context.Context) error {
+	report, err := r.admin.Lag(ctx, r.o.group, admin.LagOptions{Topics: r.o.topics})
+	if err != nil {
+		return err
+	}
+	committed := 0
+	for _, q := range report.Queues {
+		if q.Commit != nil && *q.Commit >= 0 {
+			committed++
+		}
+	}
+	switch {
+	case committed == len(report.Queues):
+		r.note("--from %s has no effect: all %d queues start at their commit, which only a seek moves", r.o.from, committed)
+	case committed > 0:
+		r.note("%d of %d queues start at their commit, which only a seek moves, the others at %s", committed, len(report.Queues), r.o.from.Echo())
+	}
+	return nil
+}
+
+// handBatch is how many messages a handler gets at once where nothing tells them apart.
+const handBatch = 32
+
+func (r *groupRun) config() client.ConsumerConfig {
+	cfg := client.ConsumerConfig{
+		Group: r.o.group, Handler: r.handle, Orderly: r.o.orderly, NeverCommit: r.o.ack == "hold", From: r.from(), BatchSize: handBatch,
+	}
+	for _, topic := range r.o.topics {
+		cfg.Subscriptions = append(cfg.Subscriptions, r.o.subscription(topic))
+	}
+	if r.o.broadcast {
+		cfg.Model = protocol.Broadcasting
+	}
+	r.o.set.apply("consumer", &cfg)
+	if r.o.simFail > 0 || r.o.simWork > 0 || r.o.count > 0 {
+		cfg.BatchSize = 1
+	}
+	if r.o.count > 0 {
+		cfg.Workers = 1 // in each queue the first ones are handed out, so that all of them can be committed
+	}
+	if r.o.cacheTotal > 0 {
+		cfg.CacheTotal = r.o.cacheTotal
+	}
+	if r.o.drainSet || cfg.DrainTimeout == 0 {
+		cfg.DrainTimeout = max(r.o.drainTimeout, time.Nanosecond)
+	}
+	return cfg
+}
+
+// from is where queues without a commit begin.
+func (r *groupRun) from() client.From {
+	at := r.o.from
+	switch {
+	case at == nil:
+		return client.From{}
+	case at.Kind == position.Start:
+		return client.From{Where: client.FromFirst}
+	case at.Kind == position.End:
+		return client.From{Where: client.FromLast}
+	case at.Kind == position.At:
+		return client.From{Where: client.FromTimestamp, Time: at.Time}
+	}
+	return client.From{Where: client.FromCustom, At: func(ctx context.Context, mq protocol.MessageQueue) (int64, error) {
+		bounds, err := r.admin.Bounds(ctx, mq, "")
+		if err != nil {
+			return 0, err
+		}
+		return position.Resolve(*at, bounds)
+	}}
+}
+
+// handle consumes one batch: it is finished when its output was written.
+func (r *groupRun) handle(ctx context.Context, b *client.Batch) client.Result {
+	if r.done.Err() != nil {
+		return client.Leave // the end has begun: whoever owns the queue next gets it
+	}
+	r.lastSeen.Store(time.Now().UnixNano())
+	r.running.Add(int64(len(b.Messages)))
+	defer r.running.Add(-int64(len(b.Messages)))
+	wanted := make([]*protocol.MessageExt, 0, len(b.Messages))
+	for _, m := range b.Messages {
+		ok, err := r.o.filter.match(m)
+		if err != nil {
+			r.stop(err)
+			return client.Leave
+		}
+		if ok {
+			wanted = append(wanted, m)
+		}
+	}
+	if len(wanted) == 0 {
+		return client.Success
+	}
+	if !r.claim(len(wanted)) {
+		return client.Leave
+	}
+	if !r.simulate(ctx, len(wanted)) {
+		return client.Leave
+	}
+	if r.o.simFail > 0 && rand.Float64() < r.o.simFail {
+		r.claim(-len(wanted))
+		return client.Later
+	}
+	if err := r.print(wanted); err != nil {
+		r.stop(err)
+		return client.Leave
+	}
+	if r.o.ack == "later" {
+		return client.Later
+	}
+	return client.Success
+}
+
+// claim counts messages that are handed out under --count and refuses those beyond.
+func (r *groupRun) claim(n int) bool {
+	if r.o.count == 0 {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.claimed+int64(n) > r.o.count {
+		return false
+	}
+	r.claimed += int64(n)
+	return true
+}
+
+// simulate takes the time of --sim-work; false says that the end came first.
+func (r *groupRun) simulate(ctx context.Context, n int) bool {
+	if r.o.simWork == 0 {
+		return true
+	}
+	t := time.NewTimer(time.Duration(n) * r.o.simWork)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// print writes messages and returns when they are written.
+func (r *groupRun) print(list []*protocol.MessageExt) error {
+	var text []byte
+	r.mu.Lock()
+	for _, m := range list {
+		text = r.printer.append(text, m)
+	}
+	full := r.o.count > 0 && r.printer.n >= r.o.count
+	r.mu.Unlock()
+	err := r.out.write(text)
+	if full && err == nil {
+		r.stop(errEnough)
+	}
+	return err
+}
+
+// endPoll is how often the run looks whether its queues have reached their ends.
+const endPoll = 100 * time.Millisecond
+
+// wait returns when there is a reason to end.
+func (r *groupRun) wait() {
+	ends := &queueEnds{run: r, end: map[protocol.MessageQueue]int64{}, began: time.Now()}
+	tick := time.NewTicker(endPoll)
+	defer tick.Stop()
+	began := time.Now()
+	for {
+		select {
+		case <-r.done.Done():
+			return
+		case <-tick.C:
+		}
+		switch {
+		case r.o.limit > 0 && time.Since(began) >= r.o.limit:
+			r.stop(errTimeUp)
+		case r.o.idle > 0 && time.Since(time.Unix(0, r.lastSeen.Load())) >= r.o.idle:
+			r.stop(errIdle)
+		case r.o.exit && ends.reached(r.done):
+			r.stop(errReached)
+		}
+	}
+}
+
+// noQueuePatience is how long -e waits for queues: with more members than queues there are none for some.
+const noQueuePatience = 5 * time.Second
+
+// queueEnds knows the end that each queue had when it was taken over.
+type queueEnds struct {
+	run   *groupRun
+	end   map[protocol.MessageQueue]int64
+	began time.Time
+}
+
+// reached reports whether every queue owned now has been consumed up to its end.
+func (e *queueEnds) reached(ctx context.Context) bool {
+	owned := 0
+	for _, q := range e.run.queues() {
+		owned++
+		mq := protocol.MessageQueue{Topic: q.Topic, BrokerName: q.Broker, QueueID: q.QueueID}
+		end, known := e.end[mq]
+		if !known {
+			ask, cancel := e.run.withDeadline(ctx)
+			var err error
+			end, err = e.run.conn.MaxOffset(ask, mq)
+			cancel()
+			if err != nil {
+				return false
+			}
+			e.end[mq] = end
+		}
+		if q.NextOffset == nil || *q.NextOffset < end || q.OldestOffset != nil && *q.OldestOffset < end {
+			return false
+		}
+	}
+	return owned > 0 || time.Since(e.began) > noQueuePatience
+}
+
+// queues is the queues owned now.
+func (r *groupRun) queues() []stats.Queue {
+	for _, c := range r.conn.Snapshot().Consumers {
+		if c.Group == r.o.group {
+			return c.Queues
+		}
+	}
+	return nil
+}
+
+// leave ends the membership: running handlers finish, offsets are saved with an answer, the group is told.
+func (r *groupRun) leave(ctx context.Context) error {
+	why := context.Cause(r.done)
+	limit := r.config().DrainTimeout + closeLimit
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	err := r.consumer.Close(end)
+	if errors.As(why, new(*outputError)) {
+		return why // as little as the message, the end of the output could be written
+	}
+	if _, werr := io.WriteString(r.stdout, r.printer.end()); werr != nil {
+		return werr
+	}
+	r.summary(why)
+	if err != nil {
+		return &exitError{exitFailed, fmt.Errorf("the end was cut short: %w", err)}
+	}
+	if errors.As(why, new(*interruptedError)) {
+		return stopped(ctx)
+	}
+	for _, end := range []error{errEnough, errIdle, errTimeUp, errReached} {
+		if !errors.Is(why, end) {
+			continue
+		}
+		if r.o.count > 0 && r.printer.n < r.o.count {
+			return partial("%d of %d messages: %w", r.printer.n, r.o.count, why)
+		}
+		return nil
+	}
+	return why
+}
+
+func (r *groupRun) summary(why error) {
+	text := countOf(r.printer.n, "message")
+	if f := r.o.filter; f != nil {
+		text += fmt.Sprintf(" of %s", render.Count(f.scanned.Load()))
+	}
+	switch {
+	case r.o.ack == "hold":
+		text += ", nothing was committed"
+	case r.o.ack == "later":
+		text += ", all sent back"
+	}
+	if why != nil && !errors.As(why, new(*interruptedError)) && r.errTerminal {
+		text += ": " + why.Error()
+	}
+	if r.errTerminal || r.o.filter != nil || r.o.ack != "success" {
+		r.note("%s", text)
+	}
+}
+
+// uncommitted is what a second signal says was lost.
+func (r *groupRun) uncommitted() string {
+	var n int64
+	for _, q := range r.queues() {
+		if q.ConsumedMax != nil && q.Committed != nil {
+			n += max(0, *q.ConsumedMax+1-*q.Committed)
+		}
+	}
+	return fmt.Sprintf("; %s finished messages were not committed, %s were being handled", render.Count(n), render.Count(r.running.Load()))
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+)
+
+const usualWidth = 80
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+// terminalWidth is the width of a terminal in cells.
+func terminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return usualWidth
+}
