@@ -21,6 +21,7 @@ type waiter struct {
 	code     protocol.RequestCode           // names the request in errors
 	start    int64                          // when it was registered, on the connection's clock
 	deadline int64                          // when it is given up, or never
+	reads    uint64                         // that the connection had done at the start; more now means that something arrived
 }
 
 type answer struct {
@@ -38,14 +39,14 @@ type calls struct {
 }
 
 // add registers a request and gives it an opaque that no other open request has.
-func (t *calls) add(code protocol.RequestCode, done func(*protocol.Command, error), start, deadline int64) (*waiter, int32, error) {
+func (t *calls) add(code protocol.RequestCode, done func(*protocol.Command, error), start, deadline int64, reads uint64) (*waiter, int32, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
 		return nil, 0, t.err
 	}
 	w := t.reuse()
-	w.code, w.done, w.start, w.deadline = code, done, start, deadline
+	w.code, w.done, w.start, w.deadline, w.reads = code, done, start, deadline, reads
 	if done == nil && w.answer == nil {
 		w.answer = make(chan answer, 1)
 	}

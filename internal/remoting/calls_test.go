@@ -192,7 +192,7 @@ func TestOpaqueSkipsOpenRequests(t *testing.T) {
 	table := calls{open: map[int32]*waiter{}, last: math.MaxInt32 - 1}
 	held := map[int32]bool{}
 	for range 3 {
-		_, opaque, err := table.add(protocol.PullMessage, nil, 0, never)
+		_, opaque, err := table.add(protocol.PullMessage, nil, 0, never, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestOpaqueSkipsOpenRequests(t *testing.T) {
 		t.Fatalf("opaques %v, want the largest and then from 0 on", held)
 	}
 	table.last = math.MaxInt32 - 1
-	_, opaque, err := table.add(protocol.PullMessage, nil, 0, never)
+	_, opaque, err := table.add(protocol.PullMessage, nil, 0, never, 0)
 	if err != nil || held[opaque] {
 		t.Errorf("opaque %d (%v) was given out twice", opaque, err)
 	}

@@ -54,13 +54,15 @@ func (c *Conn) call(ctx context.Context, req *protocol.Command, limit time.Durat
 		c.calls.recycle(w)
 		return a.cmd, true, a.err
 	}
-	code, start, now := w.code, w.start, c.now()
+	now := c.now()
+	err = endOfContext(ctx, time.Duration(now-w.start), "")
+	_, timedOut := err.(*limitError)
+	silent := timedOut && c.showsSilence(w, now)
 	c.calls.recycle(w)
-	err = endOfContext(ctx, time.Duration(now-start), "")
-	if _, timedOut := err.(*limitError); timedOut && c.silentSince(start, now) {
+	if silent {
 		c.die(c.silence(now))
 	}
-	return nil, true, c.errorFor(code, err)
+	return nil, true, c.errorFor(req.RequestCode(), err)
 }
 
 // start reports whether done will be called, or was, by somebody else.
@@ -94,7 +96,7 @@ func (c *Conn) register(req *protocol.Command, done func(*protocol.Command, erro
 	if limit > 0 {
 		deadline = now + int64(limit)
 	}
-	w, opaque, err := c.calls.add(req.RequestCode(), done, now, deadline)
+	w, opaque, err := c.calls.add(req.RequestCode(), done, now, deadline, c.in.readsDone.Load())
 	if err != nil {
 		return nil, 0, c.errorFor(req.RequestCode(), err)
 	}

@@ -103,8 +103,8 @@ func (c *Conn) check() {
 	silent := false
 	for _, w := range late {
 		waited := time.Duration(now - w.start)
-		silent = silent || c.silentSince(w.start, now)
-		c.complete(w, nil, &limitError{waited: waited})
+		silent = silent || c.showsSilence(w, now)
+		c.complete(w, nil, &limitError{waited: waited}) // w may be in use again from here on
 	}
 	if silent {
 		c.die(c.silence(now))
@@ -152,10 +152,10 @@ func after(at int64, d time.Duration) int64 {
 	return at + int64(d)
 }
 
-// silentSince reports whether a request that was sent at start and has no answer shows that the connection is dead:
-// nothing whatever has arrived since, for long enough. A connection whose other end vanished gives no other sign.
-func (c *Conn) silentSince(start, now int64) bool {
-	return now-start >= int64(c.cfg.limits.silence) && c.in.lastRead.Load() < start
+// showsSilence reports whether a request without an answer shows that the connection is dead: nothing whatever has
+// arrived since it was sent, for long enough. A connection whose other end vanished gives no other sign.
+func (c *Conn) showsSilence(w *waiter, now int64) bool {
+	return now-w.start >= int64(c.cfg.limits.silence) && c.in.readsDone.Load() == w.reads
 }
 
 func (c *Conn) silence(now int64) error {
