@@ -3,6 +3,7 @@ package remoting
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -122,4 +123,41 @@ func BenchmarkOneway(b *testing.B) {
 	}
 	s, _ := p.Stats(addr)
 	b.ReportMetric(float64(s.Writes)/float64(b.N), "writes/op")
+}
+
+// What the accepting side costs: a bare client writes 64 requests at once and reads the answers.
+func BenchmarkServerEcho(b *testing.B) {
+	nc, err := net.Dial("tcp", echoServer(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	const batch = 64
+	frame, err := protocol.AppendFrame(nil, benchRequest(1024))
+	if err != nil {
+		b.Fatal(err)
+	}
+	frames := bytes.Repeat(frame, batch)
+	far := &peer{b, nc}
+	if _, err := nc.Write(frame); err != nil {
+		b.Fatal(err)
+	}
+	answer, err := protocol.AppendFrame(nil, far.mustRead())
+	if err != nil {
+		b.Fatal(err)
+	}
+	answers := make([]byte, batch*len(answer))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for sent := 0; sent < b.N; sent += batch {
+		if _, err := nc.Write(frames); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(nc, answers); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	if err := nc.Close(); err != nil {
+		b.Error(err)
+	}
 }

@@ -54,7 +54,7 @@ func drawCommand(t *rapid.T) *protocol.Command {
 	for range rapid.IntRange(0, 12).Draw(t, "fields") {
 		cmd.Ext.Add(rapid.StringMatching(`[a-zA-Z]{1,10}`).Draw(t, "key"), rapid.StringMatching(`.{0,30}`).Draw(t, "value"))
 	}
-	if size := rapid.IntRange(0, 5000).Draw(t, "body"); size > 0 {
+	if size := rapid.IntRange(0, 2000).Draw(t, "body"); size > 0 {
 		cmd.Body = bytes.Repeat([]byte{byte(size), byte(size >> 8), 7}, size)[:size]
 	}
 	return cmd
@@ -64,7 +64,7 @@ func TestFramesSurviveAnyCuts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var stream []byte
 		var sent []*protocol.Command
-		for range rapid.IntRange(1, 8).Draw(t, "frames") {
+		for range rapid.IntRange(1, 5).Draw(t, "frames") {
 			cmd := drawCommand(t)
 			frame, err := protocol.AppendFrame(nil, cmd)
 			if err != nil {

@@ -20,6 +20,7 @@ const maxWireBacklog = 64 << 20
 // One WireLog may serve several pools and servers. Errors of the writer end the log and are kept for Err.
 type WireLog struct {
 	w       io.Writer
+	limit   int        // of pending, in bytes
 	mu      sync.Mutex // never held while writing
 	pending []byte
 	writing bool // somebody is writing; it takes what others add meanwhile
@@ -28,7 +29,7 @@ type WireLog struct {
 }
 
 // NewWireLog makes a log that writes to w, one Write at a time.
-func NewWireLog(w io.Writer) *WireLog { return &WireLog{w: w} }
+func NewWireLog(w io.Writer) *WireLog { return &WireLog{w: w, limit: maxWireBacklog} }
 
 // Err is the error that ended the log, nil while all is well.
 func (l *WireLog) Err() error {
@@ -91,7 +92,7 @@ func (l *WireLog) write(block []byte) {
 	case l.err != nil:
 		l.mu.Unlock()
 		return
-	case len(l.pending)+len(block) > maxWireBacklog:
+	case len(l.pending)+len(block) > l.limit:
 		l.dropped++
 	default:
 		l.pending = append(l.pending, block...)

@@ -257,10 +257,11 @@ func TestSlowWireLogLosesFramesAndSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &parkedWriter{parked: make(chan struct{})}
 		log := NewWireLog(w)
+		log.limit = 64 << 10
 		go log.write([]byte("# first\n"))
 		synctest.Wait()
-		block := []byte("# " + strings.Repeat("x", 1<<20-3) + "\n")
-		for range maxWireBacklog>>20 + 3 {
+		block := []byte("# " + strings.Repeat("x", 1<<10-3) + "\n")
+		for range log.limit>>10 + 3 {
 			log.write(block) // nobody waits for the disk but the first
 		}
 		close(w.parked)
@@ -269,7 +270,7 @@ func TestSlowWireLogLosesFramesAndSaysSo(t *testing.T) {
 		if !strings.HasSuffix(text, "# 3 frames are missing: the log could not be written fast enough\n") {
 			t.Errorf("the log ends with %q", text[max(0, len(text)-80):])
 		}
-		if want := len("# first\n") + maxWireBacklog; len(text) < want || len(text) > want+100 {
+		if want := len("# first\n") + log.limit; len(text) < want || len(text) > want+100 {
 			t.Errorf("%d bytes written, want %d and a line", len(text), want)
 		}
 	})
