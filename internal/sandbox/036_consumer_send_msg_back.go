@@ -52,6 +52,7 @@ func (r *request) sendBack(m *protocol.MessageExt, topic string, queues int32, l
 	case t.Perm&protocol.PermWrite == 0:
 		return r.failf(protocol.CodeNoPermission, "the topic[%s] sending message is forbidden", topic)
 	}
+	origin, offset := protocol.MessageQueue{Topic: m.Topic, BrokerName: b.name, QueueID: m.QueueID}, m.QueueOffset
 	p := m.Properties()
 	if _, ok := p.Get(protocol.PropertyRetryTopic); !ok {
 		p.Set(protocol.PropertyRetryTopic, m.Topic)
@@ -71,5 +72,6 @@ func (r *request) sendBack(m *protocol.MessageExt, topic string, queues int32, l
 	if b.put(m, &f) == nil {
 		return r.failf(protocol.CodeSystemError, "topic[%s] has vanished", topic)
 	}
+	b.tell(Change{Kind: SentBack, Queue: origin, Offset: offset, Group: r.ext("group"), Message: m})
 	return r.ok(nil, nil)
 }

@@ -159,7 +159,7 @@ func (s *Sandbox) stopBroker(b *broker) {
 	s.do(func() { b.up = false })
 	b.server.Close()
 	b.server = nil
-	s.do(func() { clear(b.locks) }) // a real broker keeps them in memory only
+	s.do(b.loseLocks)
 }
 
 // MoveBroker restarts a broker on another free port of the same host, with the data it had, and lets the name server know.

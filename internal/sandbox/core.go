@@ -139,7 +139,10 @@ func (s *Sandbox) receive(e event) {
 
 // dispatch runs the handler of r's code and sends its answer.
 func (s *Sandbox) dispatch(r *request) {
-	if resp := s.call(r); resp != nil {
+	s.changes.request = r
+	resp := s.call(r)
+	s.changes.request = nil
+	if resp != nil {
 		s.answer(r, resp)
 	}
 }

@@ -128,7 +128,7 @@ func (s *Sandbox) Offset(group string, mq protocol.MessageQueue) (offset int64, 
 // the holder for dead; with "" the lock is free. Nobody is told.
 func (s *Sandbox) LoseLock(group string, mq protocol.MessageQueue, to string) error {
 	return s.onBroker(mq.BrokerName, func(b *broker) {
-		delete(b.locks[group], mq)
+		b.loseLock(group, mq)
 		if to != "" {
 			b.tryLock(group, mq, to)
 		}

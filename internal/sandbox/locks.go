@@ -30,10 +30,12 @@ func (b *broker) tryLock(group string, mq protocol.MessageQueue, clientID string
 	case l == nil && len(table) >= maxLocks:
 		return false
 	case l != nil && l.clientID != clientID && !l.expired(now):
+		b.tell(Change{Kind: LockRefused, Queue: mq, Group: group, LockID: clientID})
 		return false
 	}
 	table[mq] = &lock{clientID: clientID, at: now}
 	b.sandbox.writes.Locks++
+	b.tell(Change{Kind: Locked, Queue: mq, Group: group, LockID: clientID})
 	return true
 }
 
@@ -42,6 +44,7 @@ func (b *broker) unlock(group string, mq protocol.MessageQueue, clientID string)
 	if l := b.locks[group][mq]; l != nil && l.clientID == clientID {
 		delete(b.locks[group], mq)
 		b.sandbox.writes.Locks++
+		b.tell(Change{Kind: Unlocked, Queue: mq, Group: group, LockID: clientID})
 	}
 }
 

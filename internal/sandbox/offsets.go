@@ -17,6 +17,7 @@ func (b *broker) commit(group string, mq protocol.MessageQueue, offset int64) {
 	setOffset(b.offsets, offsetKey{mq.Topic, group}, mq.QueueID, offset)
 	b.offsetVer.next(b.sandbox.now())
 	b.sandbox.writes.Offsets++
+	b.tell(Change{Kind: Committed, Queue: mq, Offset: offset, Group: group})
 }
 
 // notePull remembers where a group's latest pull of a queue ended.

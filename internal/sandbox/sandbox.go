@@ -47,6 +47,7 @@ type Sandbox struct {
 	counts  map[protocol.RequestCode]int64
 	writes  Writes
 	rules   []*rule
+	changes changes
 	random  *rand.Rand
 	scratch []byte
 }

@@ -38,6 +38,7 @@ func (b *broker) append(m *protocol.MessageExt, f *facts, tags int64) *queue {
 	b.keys.add(t.keyPrefix, m.CommitLogOffset, f)
 	b.stored++
 	b.sandbox.writes.Messages++
+	b.tell(Change{Kind: Stored, Queue: q.mq, Offset: m.QueueOffset, Message: m})
 	b.wake(q)
 	b.shrink()
 	return q
