@@ -77,6 +77,7 @@ type queueEpoch struct {
 	pq       *ProcessQueue
 	progress *progress
 	listed   bool // guarded by readyList.mu
+	ended    atomic.Bool
 }
 
 func (p *puller) newAssignedQueue(mq protocol.MessageQueue) *assignedQueue {
@@ -108,7 +109,7 @@ func (q *assignedQueue) halt() {
 // drop forgets what is cached and makes late results count for nothing.
 func (q *assignedQueue) drop() {
 	if e := q.epoch.Load(); e != nil {
-		e.pq.Drop()
+		e.end()
 	}
 }
 
@@ -122,8 +123,9 @@ func (q *assignedQueue) begin(offset int64, limits flowLimits, saved bool) *queu
 		e.progress.saved.Store(offset)
 	}
 	if old := q.epoch.Swap(e); old != nil {
-		old.pq.Drop()
+		old.end()
 	}
+	q.tell(QueueTaken, e, offset)
 	return e
 }
 

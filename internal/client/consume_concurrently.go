@@ -51,7 +51,7 @@ func (p *PushConsumer) consume(e *queueEpoch, msgs []*protocol.MessageExt, began
 	q := e.queue
 	q.lastTaken.Store(began.UnixMilli())
 	p.restoreTopics(q, msgs)
-	b := &Batch{Queue: q.mq, Messages: msgs, Acked: len(msgs)}
+	b := &Batch{Queue: q.mq, Messages: msgs, Epoch: e.number, Acked: len(msgs)}
 	result, _ := p.handle(b)
 	q.consumeTime.Add(int64(time.Since(began)))
 	if result == Leave || e.pq.Dropped() {

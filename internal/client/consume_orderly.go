@@ -38,7 +38,7 @@ func (p *PushConsumer) consumeOrderly(e *queueEpoch, scratch []*protocol.Message
 	}
 	q.lastTaken.Store(now.UnixMilli())
 	p.restoreTopics(q, batch)
-	b := &Batch{Queue: q.mq, Messages: batch, Acked: len(batch)}
+	b := &Batch{Queue: q.mq, Messages: batch, Epoch: e.number, Acked: len(batch)}
 	result, _ := p.handle(b)
 	q.consumeTime.Add(int64(time.Since(now)))
 	switch result {

@@ -28,6 +28,9 @@ const (
 type Batch struct {
 	Queue    protocol.MessageQueue
 	Messages []*protocol.MessageExt
+	// Epoch is the reading of the queue that the messages come from, see Event; 0 for a message that was brought here to
+	// be tried.
+	Epoch int64
 	// Acked may be lowered by the handler: with Success, the messages from this index on are treated as Later. Java's
 	// ackIndex plus one. Default: all.
 	Acked int
@@ -90,6 +93,9 @@ type ConsumerConfig struct {
 	DrainTimeout      time.Duration `x:"drain-timeout" range:"0..1h" help:"how long a stop waits for running handlers"`
 	FlowControlPause  time.Duration `x:"flow-control-pause" range:"1ms..10s" help:"pause of a queue that flow control holds back"`
 	QueueChangeNotify func(assigned, revoked []protocol.MessageQueue)
+	// OnEvent hears when a queue is taken and dropped, as it happens and before anything that follows from it. It must
+	// return soon and must not call the consumer.
+	OnEvent func(Event)
 }
 
 func (c ConsumerConfig) withDefaults() ConsumerConfig {
