@@ -27,7 +27,7 @@ func handlePullMessage(r *request) *protocol.Command {
 	if p.SysFlag&protocol.PullCommitOffset != 0 {
 		b.commit(p.ConsumerGroup, p.q.mq, p.CommitOffset)
 	}
-	result := p.q.read(&b.log, p.QueueOffset, p.MaxMsgNums, &p.filter)
+	result := p.q.read(b, p.QueueOffset, p.MaxMsgNums, &p.filter)
 	suspend := p.SysFlag&protocol.PullSuspend != 0 && p.SuspendTimeoutMillis > 0
 	if suspend && result.status.code(p.QueueOffset) == protocol.CodePullNotFound {
 		wait := min(time.Duration(min(p.SuspendTimeoutMillis, maxSuspend.Milliseconds()))*time.Millisecond, maxSuspend)
@@ -43,7 +43,7 @@ func (r *request) pullAgain() *protocol.Command {
 	if resp != nil {
 		return resp
 	}
-	return r.pulled(p, p.q.read(&r.broker.log, p.QueueOffset, p.MaxMsgNums, &p.filter))
+	return r.pulled(p, p.q.read(r.broker, p.QueueOffset, p.MaxMsgNums, &p.filter))
 }
 
 // pulled is the answer with what was read.
@@ -70,7 +70,7 @@ func (r *request) checkPull() (*pull, *protocol.Command) {
 	t := b.topics[p.Topic]
 	switch {
 	case t == nil:
-		return nil, r.failf(protocol.CodeTopicNotExist, "topic[%s] not exist, apply first please!%s", p.Topic, faq)
+		return nil, r.failf(protocol.CodeTopicNotExist, "topic[%s] not exist, apply first please! %s", p.Topic, faq)
 	case t.Perm&protocol.PermRead == 0:
 		return nil, r.forbidden(protocol.ForbiddenTopic, fmt.Sprintf("the topic[%s] pulling message is forbidden", p.Topic))
 	case p.QueueID < 0 || p.QueueID >= t.ReadQueueNums:
@@ -122,25 +122,47 @@ func (r *request) chooseFilter(p *pull) *protocol.Command {
 	case sub.SubVersion < p.SubVersion:
 		return r.fail(protocol.CodeSubscriptionNotLatest, "the consumer's subscription not latest")
 	case !sub.IsTag():
-		return r.noSQL(sub.ExpressionType)
+		return r.heartbeatSQL(p, sub)
 	}
 	p.filter = filterOf(sub)
 	return nil
 }
 
-func (r *request) ownFilter(p *pull) *protocol.Command {
-	if p.ExpressionType != "" && p.ExpressionType != protocol.ExpressionTag {
-		return r.noSQL(p.ExpressionType)
+// heartbeatSQL takes the condition that a heartbeat has brought. One that could not be read is as good as none.
+func (r *request) heartbeatSQL(p *pull, sub *protocol.SubscriptionData) *protocol.Command {
+	if resp := r.checkSQLAllowed(sub.ExpressionType); resp != nil {
+		return resp
 	}
-	sub, err := protocol.NewSubscription(p.Topic, p.Subscription, r.broker.sandbox.now())
-	if err != nil {
-		return r.failf(protocol.CodeSubscriptionParseFailed, "parse the consumer's subscription failed: %s", err)
+	var err error
+	if p.filter.sql, err = r.sandbox.parseSQL(sub.SubString); err != nil {
+		return r.fail(protocol.CodeFilterDataNotExist, "the broker's consumer filter data is not exist! Your expression may be wrong!")
 	}
-	p.filter = filterOf(&sub)
 	return nil
 }
 
-// noSQL is the answer of a broker with enablePropertyFilter=false, a real broker's default.
-func (r *request) noSQL(kind string) *protocol.Command {
+// ownFilter takes the expression that the pull brings. A condition that cannot be read is not refused: everything is
+// delivered, as a real broker does. CHECK_CLIENT_CONFIG is there to ask before.
+func (r *request) ownFilter(p *pull) *protocol.Command {
+	var err error
+	if p.ExpressionType == "" || p.ExpressionType == protocol.ExpressionTag {
+		if p.filter, err = parseTags(p.Subscription); err != nil {
+			return r.failf(protocol.CodeSubscriptionParseFailed, "parse the consumer's subscription failed: %s", err)
+		}
+		return nil
+	}
+	if resp := r.checkSQLAllowed(p.ExpressionType); resp != nil {
+		return resp
+	}
+	if p.filter.sql, err = r.sandbox.parseSQL(p.Subscription); err != nil || p.ExpressionType != protocol.ExpressionSQL92 {
+		p.filter = filter{all: true}
+	}
+	return nil
+}
+
+// checkSQLAllowed is the answer of a broker with enablePropertyFilter=false to anything but tags.
+func (r *request) checkSQLAllowed(kind string) *protocol.Command {
+	if !r.sandbox.opt.NoPropertyFilter {
+		return nil
+	}
 	return r.fail(protocol.CodeSystemError, "The broker does not support consumer to filter message by "+kind)
 }

@@ -11,6 +11,9 @@ func handleQueryMessage(r *request) *protocol.Command {
 	if resp := r.decode(&h); resp != nil {
 		return resp
 	}
+	if h.MaxNum < 0 {
+		return r.failf(protocol.CodeSystemError, "maxNum is %d", h.MaxNum)
+	}
 	if h.UniqueKeyQuery || h.IndexType == "U" {
 		h.MaxNum = defaultMaxNum
 	}
@@ -25,7 +28,9 @@ func handleQueryMessage(r *request) *protocol.Command {
 		return size <= maxAnswer
 	})
 	if len(found) == 0 {
-		return r.fail(protocol.CodeQueryNotFound, "can not find message, maybe time range not correct")
+		resp := r.fail(protocol.CodeQueryNotFound, "can not find message, maybe time range not correct")
+		resp.Header = &protocol.QueryMessageResponse{}
+		return resp
 	}
 	var body []byte
 	for _, offset := range found {

@@ -26,8 +26,8 @@ func handleUpdateAndCreateTopic(r *request) *protocol.Command {
 	if protocol.IsSystemTopic(h.Topic) {
 		return r.failf(b.sandbox.invalid(), "The topic[%s] is conflict with system topic.", h.Topic)
 	}
-	if h.ReadQueueNums < 0 || h.WriteQueueNums < 0 || max(h.ReadQueueNums, h.WriteQueueNums) > maxQueues {
-		return r.failf(protocol.CodeSystemError, "queue numbers %d and %d, want 0 to %d", h.ReadQueueNums, h.WriteQueueNums, maxQueues)
+	if n := max(h.ReadQueueNums, h.WriteQueueNums); n > maxQueues { // negative numbers are fine with a real broker
+		return r.failf(protocol.CodeSystemError, "%d queues, want at most %d", n, maxQueues)
 	}
 	attributes := map[string]string{}
 	if old := b.topics[h.Topic]; old != nil {
@@ -43,7 +43,7 @@ func handleUpdateAndCreateTopic(r *request) *protocol.Command {
 	if t == nil {
 		return r.failf(protocol.CodeSystemError, "the broker has as many topics as it may, %d", b.sandbox.opt.MaxTopics)
 	}
-	return r.okRemark(nil)
+	return r.okRemark()
 }
 
 // changeAttributes applies a text such as "+message.type=FIFO,-cleanup.policy".
@@ -52,16 +52,16 @@ func changeAttributes(attributes map[string]string, text string) error {
 		if change == "" {
 			continue
 		}
-		name, value, _ := strings.Cut(change[1:], "=")
+		name, value, set := strings.Cut(change[1:], "=")
 		switch {
+		case set && change[0] != '+' || !set && change[0] != '-':
+			return fmt.Errorf("add/alter attribute format is wrong: %s", change)
 		case !topicAttributes[name]:
 			return fmt.Errorf("unsupported key: %s", name)
-		case change[0] == '+':
+		case set:
 			attributes[name] = value
-		case change[0] == '-':
-			delete(attributes, name)
 		default:
-			return fmt.Errorf("attribute %q starts with neither + nor -", change)
+			delete(attributes, name)
 		}
 	}
 	return nil

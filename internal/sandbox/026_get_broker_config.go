@@ -22,7 +22,7 @@ func handleGetBrokerConfig(r *request) *protocol.Command {
 		{Name: "autoCreateSubscriptionGroup", Value: strconv.FormatBool(!opt.NoAutoCreateGroups)},
 		{Name: "defaultTopicQueueNums", Value: strconv.Itoa(defaultQueues)},
 		{Name: "maxMessageSize", Value: strconv.Itoa(opt.MaxMessageSize)},
-		{Name: "enablePropertyFilter", Value: "false"},
+		{Name: "enablePropertyFilter", Value: strconv.FormatBool(!opt.NoPropertyFilter)},
 		{Name: "longPollingEnable", Value: "true"},
 		{Name: "messageDelayLevel", Value: "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"},
 		{Name: "brokerRole", Value: "ASYNC_MASTER"},

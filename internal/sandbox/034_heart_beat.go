@@ -1,6 +1,10 @@
 package sandbox
 
-import "mqctl/internal/protocol"
+import (
+	"strconv"
+
+	"mqctl/internal/protocol"
+)
 
 // HEART_BEAT (34): registers a client's groups on this connection and creates what they need. A group that may not be
 // created is passed over without a word, as on a real broker.
@@ -26,13 +30,17 @@ func handleHeartBeat(r *request) *protocol.Command {
 		changed = b.joinConsumers(c, r.peer, data.ClientID, data.WithoutSub) || changed
 	}
 	for _, p := range data.ProducerDataSet {
-		if badGroupName(p.GroupName) == "" {
+		if b.sandbox.badGroupName(p.GroupName) == "" {
 			b.joinProducers(p.GroupName, r.peer, data.ClientID)
 		}
 	}
 	if !b.sandbox.since(version513) {
 		return r.ok(nil, nil)
 	}
-	resp := &protocol.HeartBeatResponse{SupportHeartbeatV2: true, SubChange: changed || data.HeartbeatFingerprint == 0}
-	return r.ok(resp, nil)
+	resp := r.ok(nil, nil)
+	resp.Ext = protocol.ExtFields{
+		{Key: "IS_SUPPORT_HEART_BEAT_V2", Value: "true"},
+		{Key: "IS_SUB_CHANGE", Value: strconv.FormatBool(changed || data.HeartbeatFingerprint == 0)},
+	}
+	return resp
 }

@@ -28,7 +28,7 @@ func handleEndTransaction(r *request) *protocol.Command {
 	}
 	if h.CommitOrRollback == protocol.FlagTransRollback {
 		b.endHalf(h.TranStateTableOffset)
-		return r.okRemark(nil)
+		return r.okRemark()
 	}
 	if !b.commitHalf(m) {
 		return r.failf(protocol.CodeSystemError, "topic[%s] has vanished", m.Topic)
@@ -52,7 +52,6 @@ func (b *broker) commitHalf(m *protocol.MessageExt) bool {
 	m.QueueID = int32(n)
 	m.PreparedTransactionOffset = m.CommitLogOffset
 	m.SysFlag |= protocol.FlagTransCommit
-	f := readFacts(string(m.RawProperties))
-	f.delay = 0 // transactions are not delayed
+	f := readFacts(string(m.RawProperties)) // a delay counts from here
 	return b.put(m, &f) != nil
 }

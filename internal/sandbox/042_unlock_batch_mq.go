@@ -8,6 +8,9 @@ func handleUnlockBatchMQ(r *request) *protocol.Command {
 	if err != nil {
 		return r.fail(protocol.CodeSystemError, err.Error())
 	}
+	if body.ConsumerGroup == "" {
+		return r.fail(protocol.CodeSystemError, "no group is named")
+	}
 	for _, mq := range body.MQSet {
 		r.broker.unlock(body.ConsumerGroup, mq, body.ClientID)
 	}

@@ -7,7 +7,7 @@ func handleGetAllConsumerOffset(r *request) *protocol.Command {
 	b := r.broker
 	all := protocol.AllConsumerOffset{
 		DataVersion:     b.offsetVer.body(),
-		GroupTopicMap:   map[string][]string{},
+		GroupTopicMap:   b.topicsByGroup(),
 		OffsetTable:     offsetTable(b.offsets),
 		PullOffsetTable: offsetTable(b.pulled),
 	}

@@ -9,7 +9,7 @@ func handleUpdateAndCreateSubscriptionGroup(r *request) *protocol.Command {
 		return r.fail(protocol.CodeSystemError, err.Error())
 	}
 	b := r.broker
-	if remark := badGroupName(cfg.GroupName); remark != "" {
+	if remark := b.sandbox.badGroupName(cfg.GroupName); remark != "" {
 		return r.fail(b.sandbox.invalid(), remark)
 	}
 	if b.groups[cfg.GroupName] == nil && len(b.groups) >= maxGroups {

@@ -12,5 +12,5 @@ func handleGetTopicConfig(r *request) *protocol.Command {
 	if t == nil {
 		return r.failf(protocol.CodeTopicNotExist, "No topic in this broker. topic: %s", h.Topic)
 	}
-	return r.okRemark(t.Encode())
+	return r.ok(nil, t.Encode())
 }

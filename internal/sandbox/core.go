@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"mqctl/internal/protocol"
@@ -129,12 +130,24 @@ func (s *Sandbox) receive(e event) {
 		s.peers[e.conn] = p
 	}
 	p.version, p.lang = e.cmd.Version, e.cmd.Language
+	if e.cmd.Serialize == protocol.SerializeRocketMQ {
+		e.cmd.Ext = withoutEmpty(e.cmd.Ext)
+	}
 	s.counts[e.cmd.RequestCode()]++
 	r := &request{Command: e.cmd, sandbox: s, broker: e.at, peer: p}
 	if len(s.rules) > 0 && !s.applyRules(r) {
 		return
 	}
 	s.dispatch(r)
+}
+
+// withoutEmpty drops fields with empty values: in a binary header Java reads those as null, as if they were not there.
+func withoutEmpty(ext protocol.ExtFields) protocol.ExtFields {
+	empty := func(f protocol.ExtField) bool { return f.Value == "" }
+	if slices.ContainsFunc(ext, empty) {
+		return slices.DeleteFunc(ext, empty)
+	}
+	return ext
 }
 
 // dispatch runs the handler of r's code and sends its answer.
@@ -210,8 +223,8 @@ func (r *request) ok(header any, body []byte) *protocol.Command {
 }
 
 // okRemark is a success with the remark that Java forgets in many admin answers: readers must not judge by it.
-func (r *request) okRemark(body []byte) *protocol.Command {
-	return protocol.NewResponse(r.Command, protocol.CodeSuccess, "not set any response code", nil, body)
+func (r *request) okRemark() *protocol.Command {
+	return protocol.NewResponse(r.Command, protocol.CodeSuccess, "not set any response code", nil, nil)
 }
 
 func (r *request) fail(code protocol.ResponseCode, remark string) *protocol.Command {

@@ -26,6 +26,9 @@ func (b *broker) addGroup(name string) *protocol.SubscriptionGroupConfig {
 }
 
 func (b *broker) setGroup(cfg *protocol.SubscriptionGroupConfig) {
+	if cfg.GroupRetryPolicy == "" {
+		cfg.GroupRetryPolicy = `{"type":"CUSTOMIZED"}`
+	}
 	b.groups[cfg.GroupName] = cfg
 	b.groupVer.next(b.sandbox.now())
 	b.sandbox.writes.Groups++
@@ -37,7 +40,7 @@ func (b *broker) groupConfig(name string) *protocol.SubscriptionGroupConfig {
 	if cfg := b.groups[name]; cfg != nil {
 		return cfg
 	}
-	if b.sandbox.opt.NoAutoCreateGroups || badGroupName(name) != "" || len(b.groups) >= maxGroups {
+	if b.sandbox.opt.NoAutoCreateGroups || b.sandbox.badGroupName(name) != "" || len(b.groups) >= maxGroups {
 		return nil
 	}
 	return b.addGroup(name)

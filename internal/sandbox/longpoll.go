@@ -66,12 +66,11 @@ func (s *Sandbox) wakeDirty() {
 // wanted reports whether a message that h's filter takes has arrived since it last looked. A changed minimum counts as an
 // arrival: the pull has to be told that its offset is gone.
 func (h *hold) wanted() bool {
-	l := &h.r.broker.log
 	if h.seen < h.q.minOffset() || h.seen > h.q.maxOffset() {
 		return true
 	}
 	for ; h.seen < h.q.maxOffset(); h.seen++ {
-		if h.filter.match(h.q.entries.at(h.seen), l) {
+		if h.filter.match(h.q.entries.at(h.seen), h.r.broker) {
 			return true
 		}
 	}

@@ -52,6 +52,18 @@ func (b *broker) topicsWithOffsets(group string) []string {
 	return out
 }
 
+// topicsByGroup is for every group with stored offsets its topics in order.
+func (b *broker) topicsByGroup() map[string][]string {
+	out := map[string][]string{}
+	for key := range b.offsets {
+		out[key.group] = append(out[key.group], key.topic)
+	}
+	for _, topics := range out {
+		slices.Sort(topics)
+	}
+	return out
+}
+
 // offsetTable is one of the tables as GET_ALL_CONSUMER_OFFSET shows it.
 func offsetTable(table map[offsetKey]map[int32]int64) map[string]protocol.QueueOffsets {
 	out := make(map[string]protocol.QueueOffsets, len(table))

@@ -66,6 +66,8 @@ type Options struct {
 	NoAutoCreateTopics bool
 	// NoAutoCreateGroups turns automatic creation of groups off (autoCreateSubscriptionGroup=false).
 	NoAutoCreateGroups bool
+	// NoPropertyFilter turns filters by SQL92 off (enablePropertyFilter=false, a real broker's default).
+	NoPropertyFilter bool
 	// MaxMessageSize bounds a message's body in bytes. Default 4 MiB.
 	MaxMessageSize int
 	// MaxMemory bounds the stored messages of all brokers in bytes: beyond it the oldest are dropped and minimum offsets

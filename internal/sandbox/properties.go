@@ -17,6 +17,8 @@ type facts struct {
 	keys   string
 	delay  int  // DELAY level, 0 for none
 	half   bool // TRAN_MSG
+	// badDelay is set when the level is no number, which Java fails on.
+	badDelay bool
 	// rewrite is set when the text cannot simply be extended: it has entries that the broker sets itself or that Java's
 	// reader drops.
 	rewrite bool
@@ -41,7 +43,9 @@ func readFacts(raw string) facts {
 		case protocol.PropertyKeys:
 			f.keys = value
 		case protocol.PropertyDelayLevel:
-			f.delay, _ = strconv.Atoi(value) // Java throws on other text; a level that is no number delays nothing
+			var err error
+			f.delay, err = strconv.Atoi(value)
+			f.badDelay = err != nil
 		case protocol.PropertyTransPrepared:
 			f.half = strings.EqualFold(value, "true")
 		case protocol.PropertyCluster, protocol.PropertyRegion, protocol.PropertyTraceOn:
@@ -63,9 +67,7 @@ func (b *broker) stamp(raw string, f *facts) []byte {
 		p := protocol.ParseProperties([]byte(raw))
 		p.Set(protocol.PropertyRegion, region)
 		p.Set(protocol.PropertyCluster, b.sandbox.cluster)
-		if _, ok := p.Get(protocol.PropertyTraceOn); !ok {
-			p.Set(protocol.PropertyTraceOn, "true")
-		}
+		p.Set(protocol.PropertyTraceOn, "true")
 		p.Set(protocol.PropertyUniqueKey, f.unique)
 		dst = p.AppendTo(dst)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,7 +81,8 @@ func TestPullLimits(t *testing.T) {
 }
 
 func TestPullRefused(t *testing.T) {
-	o := Options{Topics: []TopicSpec{{Name: "orders", Queues: 2}, {Name: "writeonly", Queues: 1}}, NoAutoCreateGroups: true}
+	topics := []TopicSpec{{Name: "orders", Queues: 2}, {Name: "writeonly", Queues: 1}}
+	o := Options{Topics: topics, NoAutoCreateGroups: true, NoPropertyFilter: true}
 	inBubble(t, o, func(t *testing.T, r *rig) {
 		c := r.client("c1")
 		for _, g := range []string{"G", "off", "idle"} {
@@ -109,7 +111,7 @@ func TestPullRefused(t *testing.T) {
 			"topic not readable":          {protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "writeonly", SysFlag: own}, protocol.CodeNoPermission},
 			"queue too high":              {protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", QueueID: 2, SysFlag: own}, protocol.CodeInvalidParameter},
 			"queue negative":              {protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", QueueID: -1, SysFlag: own}, protocol.CodeInvalidParameter},
-			"tags without any":            {protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", Subscription: "|| ||", SysFlag: own}, protocol.CodeSubscriptionParseFailed},
+			"tags without any":            {protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", Subscription: "||", SysFlag: own}, protocol.CodeSubscriptionParseFailed},
 			"SQL without property filter": {protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", ExpressionType: "SQL92", Subscription: "a = 1", SysFlag: own}, protocol.CodeSystemError},
 		} {
 			test.h.MaxMsgNums = 32
@@ -148,11 +150,17 @@ func TestC13_TagsWithEqualHash(t *testing.T) {
 				t.Errorf("%q: %d messages, want the 100 whose tag has the same hash, and one", tags, got)
 			}
 		}
-		resp := c.broker(pullRequest("G", "orders", 0, 0, "nothing"), nil)
-		wantCode(t, resp, protocol.CodePullRetryImmediately)
-		if h := header[protocol.PullMessageResponse](t, resp); h.NextBeginOffset != 102 {
-			t.Errorf("next offset %d, want 102: the filtered messages are passed", h.NextBeginOffset)
+		for _, tags := range []string{"nothing", "|| ||", " "} {
+			resp := c.broker(pullRequest("G", "orders", 0, 0, tags), nil)
+			wantCode(t, resp, protocol.CodePullRetryImmediately)
+			if h := header[protocol.PullMessageResponse](t, resp); h.NextBeginOffset != 102 {
+				t.Errorf("%q: next offset %d, want 102: the filtered messages are passed", tags, h.NextBeginOffset)
+			}
 		}
+		sub := subscription(t, "orders", "Aa")
+		sub.CodeSet = nil // a broker looks at nothing else
+		c.beat("G", sub)
+		wantCode(t, c.broker(&protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", MaxMsgNums: 32}, nil), protocol.CodePullRetryImmediately)
 	})
 }
 
@@ -183,5 +191,49 @@ func TestPullBodyAcrossSegments(t *testing.T) {
 				t.Errorf("%d segments: the test shows nothing", n)
 			}
 		})
+	})
+}
+
+func TestPullBySQL(t *testing.T) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
+		c := r.client("c1")
+		for i := range 5 {
+			c.send("orders", 0, fmt.Sprint(i), "seq", fmt.Sprint(i), "TAGS", fmt.Sprint("T", i%2))
+		}
+		own := func(condition string) *protocol.PullMessageRequest {
+			h := pullRequest("G", "orders", 0, 0, condition)
+			h.ExpressionType = protocol.ExpressionSQL92
+			return h
+		}
+		for condition, want := range map[string][]string{
+			"seq BETWEEN 1 AND 3 AND TAGS = 'T1'": {"1", "3"},
+			"seq =":                               {"0", "1", "2", "3", "4"}, // not refused, and not filtered
+			"seq > 9":                             nil,
+		} {
+			if diff := cmp.Diff(want, bodies(t, c.broker(own(condition), nil))); diff != "" {
+				t.Errorf("%s: %s", condition, diff)
+			}
+		}
+		h := own("seq = 7")
+		h.QueueOffset = 5
+		held := c.start(suspended(h, 15*time.Second))
+		c.send("orders", 0, "6", "seq", "6")
+		c.send("orders", 0, "7", "seq", "7")
+		if diff := cmp.Diff([]string{"7"}, bodies(t, wantAnswer(t, held, protocol.CodeSuccess, 0))); diff != "" {
+			t.Error(diff)
+		}
+		sub, err := protocol.NewSQLSubscription("orders", "seq = 2", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.beat("G", sub)
+		byBeat := &protocol.PullMessageRequest{ConsumerGroup: "G", Topic: "orders", MaxMsgNums: 32}
+		if diff := cmp.Diff([]string{"2"}, bodies(t, c.broker(byBeat, nil))); diff != "" {
+			t.Error(diff)
+		}
+		sub.SubString = "seq ="
+		sub.SubVersion++
+		c.beat("G", sub)
+		wantCode(t, c.broker(byBeat, nil), protocol.CodeFilterDataNotExist)
 	})
 }

@@ -102,7 +102,7 @@ type readResult struct {
 }
 
 // read takes up to n messages from offset on that pass f.
-func (q *queue) read(l *commitLog, offset int64, n int32, f *filter) readResult {
+func (q *queue) read(b *broker, offset int64, n int32, f *filter) readResult {
 	lo, hi := q.minOffset(), q.maxOffset()
 	switch {
 	case hi == 0:
@@ -122,8 +122,8 @@ func (q *queue) read(l *commitLog, offset int64, n int32, f *filter) readResult 
 		if c.full(e, n) {
 			break
 		}
-		if f.match(e, l) {
-			c.add(l, e)
+		if f.match(e, b) {
+			c.add(&b.log, e)
 		}
 	}
 	r := readResult{status: readFound, next: at, body: c.body(), count: c.count}

@@ -191,6 +191,9 @@ func TestSendToRetryTopic(t *testing.T) {
 				if protocol.IsDLQTopic(test.delivered) {
 					want = 0
 				}
+				if want == 0 && m.Property("DELAY") != "-1" {
+					t.Errorf("DELAY is %q, a real broker leaves -1", m.Property("DELAY"))
+				}
 				if took != want || m.ReconsumeTimes != test.tries || m.Property("RETRY_TOPIC") != "orders" {
 					t.Errorf("after %v, want %v: %+v", took, want, m)
 				}

@@ -50,6 +50,8 @@ type Sandbox struct {
 	changes changes
 	random  *rand.Rand
 	scratch []byte
+	// conditions keeps SQL92 filters parsed, by their text.
+	conditions map[string]parsedSQL
 }
 
 // New starts a sandbox. Close ends it.
@@ -59,18 +61,19 @@ func New(o Options) (*Sandbox, error) {
 		return nil, err
 	}
 	s := &Sandbox{
-		opt:       o,
-		log:       o.Logger,
-		cluster:   o.Cluster,
-		inbox:     make(chan event, inboxSize),
-		quit:      make(chan struct{}),
-		done:      make(chan struct{}),
-		lifecycle: make(chan struct{}, 1),
-		clock:     time.Now(),
-		names:     newNameServer(),
-		peers:     map[*remoting.Conn]*peer{},
-		counts:    map[protocol.RequestCode]int64{},
-		random:    rand.New(rand.NewPCG(o.Seed, o.Seed)),
+		opt:        o,
+		log:        o.Logger,
+		cluster:    o.Cluster,
+		inbox:      make(chan event, inboxSize),
+		quit:       make(chan struct{}),
+		done:       make(chan struct{}),
+		lifecycle:  make(chan struct{}, 1),
+		clock:      time.Now(),
+		names:      newNameServer(),
+		peers:      map[*remoting.Conn]*peer{},
+		counts:     map[protocol.RequestCode]int64{},
+		conditions: map[string]parsedSQL{},
+		random:     rand.New(rand.NewPCG(o.Seed, o.Seed)),
 	}
 	s.alarms.timer = time.NewTimer(time.Hour)
 	s.alarms.timer.Stop()

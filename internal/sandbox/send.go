@@ -14,6 +14,12 @@ var sendExt = protocol.ExtFields{{Key: protocol.PropertyTraceOn, Value: "true"},
 type refusal struct {
 	code   protocol.ResponseCode
 	remark string
+	bare   bool // a real broker runs into an exception here, and its answer has no ext fields
+}
+
+// broken refuses what makes a real broker fail with an exception.
+func (b *broker) broken(format string, args ...any) *refusal {
+	return &refusal{code: protocol.CodeSystemError, remark: fmt.Sprintf(format, args...), bare: true}
 }
 
 func (b *broker) refuse(code protocol.ResponseCode, format string, args ...any) *refusal {
@@ -24,7 +30,7 @@ func (b *broker) refuse(code protocol.ResponseCode, format string, args ...any) 
 func (r *request) send() *protocol.Command {
 	h, err := readSendHeader(r.Ext)
 	if err != nil {
-		return r.sendFailed(&refusal{protocol.CodeSystemError, err.Error()})
+		return r.sendFailed(r.broker.broken("%s", err))
 	}
 	t, no := r.broker.checkSend(r.Command, &h)
 	if no != nil {
@@ -49,7 +55,9 @@ func (r *request) send() *protocol.Command {
 
 func (r *request) sendFailed(no *refusal) *protocol.Command {
 	answer := r.fail(no.code, no.remark)
-	answer.Ext = sendExt
+	if !no.bare {
+		answer.Ext = sendExt
+	}
 	return answer
 }
 
@@ -77,7 +85,7 @@ func (b *broker) checkSend(cmd *protocol.Command, h *sendHeader) (*topic, *refus
 		return nil, b.refuse(b.sandbox.invalid(), "request queueId[%d] is illegal, the topic %s has %d queues", h.queueID, h.topic, t.queueCount())
 	}
 	if len(cmd.Body) == 0 {
-		return nil, b.refuse(protocol.CodeSystemError, "the message has no body")
+		return nil, b.broken("the message has no body")
 	}
 	return t, nil
 }
@@ -95,6 +103,9 @@ func (r *request) storeOne(h *sendHeader) (*protocol.SendMessageResponse, *refus
 	b := r.broker
 	asked := h.queueID
 	f := readFacts(h.properties)
+	if f.badDelay {
+		return nil, b.broken("the delay level is no number")
+	}
 	if protocol.IsRetryTopic(h.topic) {
 		if no := b.divertRetry(h, &f); no != nil {
 			return nil, no
@@ -167,7 +178,7 @@ func (b *broker) divertRetry(h *sendHeader, f *facts) *refusal {
 		return b.refuse(protocol.CodeSystemError, "topic[%s] not exist", protocol.DLQTopic(group))
 	}
 	p := protocol.ParseProperties([]byte(h.properties))
-	p.Set(protocol.PropertyDelayLevel, "0")
+	p.Set(protocol.PropertyDelayLevel, "-1")
 	h.properties = p.String()
 	h.topic, h.queueID, f.delay = dead.TopicName, 0, 0
 	return nil
@@ -181,7 +192,7 @@ func (r *request) storeBatch(h *sendHeader) (*protocol.SendMessageResponse, *ref
 	}
 	parts, err := protocol.DecodeBatch(r.Body)
 	if err != nil {
-		return nil, b.refuse(protocol.CodeSystemError, "%s", err)
+		return nil, b.broken("%s", err)
 	}
 	f := readFacts(h.properties)
 	resp := &protocol.SendMessageResponse{QueueID: h.queueID, TransactionID: f.unique}

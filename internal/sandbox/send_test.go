@@ -43,6 +43,21 @@ func TestSendAndPull(t *testing.T) {
 	})
 }
 
+// TestBrokerOwnsSomeProperties: what a producer says about cluster, region and trace does not count.
+func TestBrokerOwnsSomeProperties(t *testing.T) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
+		r.client("c1").send("orders", 0, "x", "CLUSTER", "mine", "TRACE_ON", "false", "MSG_REGION", "mars", "color", "red", "UNIQ_KEY", "U")
+		got := map[string]string{}
+		for _, p := range r.messages("orders", 0)[0].Properties() {
+			got[p.Name] = p.Value
+		}
+		want := map[string]string{"CLUSTER": "DefaultCluster", "TRACE_ON": "true", "MSG_REGION": region, "color": "red", "UNIQ_KEY": "U"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestSendCreatesTopic(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
@@ -76,6 +91,7 @@ func TestSendRefused(t *testing.T) {
 		"topic too long":    {topic: long, body: "x", want: protocol.CodeInvalidParameter},
 		"system topic":      {topic: protocol.ScheduleTopic, body: "x", want: protocol.CodeNoPermission},
 		"empty body":        {topic: "orders", want: protocol.CodeSystemError},
+		"bad delay level":   {topic: "orders", body: "x", props: []string{"DELAY", "soon"}, want: protocol.CodeSystemError},
 		"large body":        {topic: "orders", body: long, want: protocol.CodeMessageIllegal},
 		"large properties":  {topic: "orders", body: "x", props: []string{"a", strings.Repeat("y", 32767)}, want: protocol.CodeMessageIllegal},
 		"group not created": {topic: "%RETRY%none", body: "x", want: protocol.CodeSubscriptionGroupNotExist},
@@ -86,8 +102,12 @@ func TestSendRefused(t *testing.T) {
 				c := r.client("c1")
 				resp := c.broker(message(test.topic, test.queue, test.body, test.props...))
 				wantCode(t, resp, test.want)
-				if h := header[protocol.PullRefusal](t, resp); h.ForbiddenType != 0 || len(resp.Ext) != 2 {
-					t.Errorf("ext fields %v, want TRACE_ON and MSG_REGION", resp.Ext)
+				fields := 2
+				if test.want == protocol.CodeSystemError {
+					fields = 0 // there a real broker fails with an exception
+				}
+				if len(resp.Ext) != fields {
+					t.Errorf("ext fields %v, want %d of TRACE_ON and MSG_REGION", resp.Ext, fields)
 				}
 			})
 		})

@@ -11,7 +11,7 @@ import (
 // queue that took it comes back, nil when the topic or the queue number does not exist.
 func (b *broker) put(m *protocol.MessageExt, f *facts) *queue {
 	m.StoreTimestamp = b.sandbox.now().UnixMilli()
-	if f.delay > 0 && m.SysFlag&protocol.FlagTransRollback == 0 {
+	if kind := m.SysFlag & protocol.FlagTransRollback; f.delay > 0 && (kind == 0 || kind == protocol.FlagTransCommit) {
 		return b.putDelayed(m, f)
 	}
 	tags := int64(0)

@@ -15,7 +15,8 @@ const faq = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for furth
 const (
 	maxTopicLength      = 127
 	maxRetryTopicLength = 255
-	maxGroupLength      = 255
+	maxGroupLength      = 120 // since 5.5
+	maxOldGroupLength   = 255
 )
 
 // topic is one topic on one broker.
@@ -26,7 +27,7 @@ type topic struct {
 }
 
 // queueCount is how many queues the topic's numbers name, whichever of the two is larger.
-func (t *topic) queueCount() int32 { return max(t.ReadQueueNums, t.WriteQueueNums) }
+func (t *topic) queueCount() int32 { return max(t.ReadQueueNums, t.WriteQueueNums, 0) }
 
 // queue finds a queue, which exists as soon as somebody names it; nil for a number that no topic may have. Numbers that the
 // configuration no longer names keep their messages.
@@ -147,7 +148,12 @@ func badTopicName(name string) string {
 }
 
 // badGroupName says what is wrong with a group's name, "" for nothing.
-func badGroupName(name string) string { return badName("group", name, maxGroupLength) }
+func (s *Sandbox) badGroupName(name string) string {
+	if s.since(protocol.Version550) {
+		return badName("group", name, maxGroupLength)
+	}
+	return badName("group", name, maxOldGroupLength)
+}
 
 func badName(kind, name string, limit int) string {
 	switch {
