@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"mqctl/internal/protocol"
 )
@@ -10,13 +11,21 @@ import (
 // Call sends one request and waits for its answer, within CallTimeout when ctx has no deadline of its own. A code other
 // than success is a *ResponseError; the answer is returned along with it, since some codes carry data.
 func (c *Client) Call(ctx context.Context, addr string, req *protocol.Command) (*protocol.Command, error) {
+	limit := time.Duration(0)
 	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.cfg.CallTimeout)
-		defer cancel()
+		limit = c.cfg.CallTimeout
 	}
+	return c.call(ctx, addr, req, limit)
+}
+
+// call is Call with a limit that needs no context of its own: the connection's timer watches it. 0 leaves it to ctx.
+func (c *Client) call(ctx context.Context, addr string, req *protocol.Command, limit time.Duration) (resp *protocol.Command, err error) {
 	code := req.RequestCode()
-	resp, err := c.pool.Call(ctx, addr, req)
+	if limit > 0 {
+		resp, err = c.pool.CallWithin(ctx, addr, req, limit)
+	} else {
+		resp, err = c.pool.Call(ctx, addr, req)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", code, err)
 	}

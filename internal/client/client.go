@@ -249,6 +249,9 @@ func (c *Client) producerList() []*Producer {
 
 // onDisconnect reacts to a lost connection: the broker may have moved, and it has forgotten this client.
 func (c *Client) onDisconnect(addr string, err error) {
+	if errors.Is(err, remoting.ErrClosed) || errors.Is(err, remoting.ErrForgotten) {
+		return // our own doing
+	}
 	c.log.Debug("connection lost", "addr", addr, "err", err)
 	wake(c.wakeRoute)
 	wake(c.wakeHeartbeat)

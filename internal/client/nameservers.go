@@ -65,7 +65,5 @@ func (c *Client) CallNameServer(ctx context.Context, req func() *protocol.Comman
 
 // callWithin is Call with CallTimeout even under a longer deadline, so that one dead address leaves time for the next.
 func (c *Client) callWithin(ctx context.Context, addr string, req *protocol.Command) (*protocol.Command, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-	defer cancel()
-	return c.Call(ctx, addr, req)
+	return c.call(ctx, addr, req, c.cfg.CallTimeout)
 }

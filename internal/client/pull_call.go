@@ -25,10 +25,8 @@ func (q *assignedQueue) pull(ctx context.Context, e *queueEpoch) (*pullResult, e
 		return nil, err
 	}
 	req := q.pullRequest(e, master)
-	ctx, cancel := context.WithTimeout(ctx, q.cfg.PullTimeout)
-	defer cancel()
 	asked := req.QueueOffset
-	resp, err := q.client.Call(ctx, addr, protocol.NewRequest(req, nil))
+	resp, err := q.client.call(ctx, addr, protocol.NewRequest(req, nil), q.cfg.PullTimeout)
 	if err != nil && resp == nil {
 		return nil, fmt.Errorf("pull %s at %d: %w", q.mq, asked, err)
 	}

@@ -152,7 +152,7 @@ func (c *Cluster) Client(edit ...func(*client.Config)) *client.Client {
 		c.t.Fatalf("client: %v", err)
 	}
 	c.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.t.Context()), 30*time.Second)
 		defer cancel()
 		_ = cl.Close(ctx) // tests that care about how a client closes do it themselves
 	})
@@ -235,7 +235,11 @@ func Eventually(t testing.TB, limit time.Duration, what string, ok func() bool) 
 		if time.Now().After(deadline) {
 			t.Fatalf("after %s still no: %s", limit, what)
 		}
-		time.Sleep(20 * time.Millisecond)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatalf("the test ended before: %s", what)
+		}
 	}
 }
 
