@@ -130,14 +130,11 @@ func (r *request) chooseFilter(p *pull) *protocol.Command {
 
 // heartbeatSQL takes the condition that a heartbeat has brought. One that could not be read is as good as none.
 func (r *request) heartbeatSQL(p *pull, sub *protocol.SubscriptionData) *protocol.Command {
-	if resp := r.checkSQLAllowed(sub.ExpressionType); resp != nil {
-		return resp
-	}
 	var err error
-	if p.filter.sql, err = r.sandbox.parseSQL(sub.SubString); err != nil {
-		return r.fail(protocol.CodeFilterDataNotExist, "the broker's consumer filter data is not exist! Your expression may be wrong!")
+	if p.filter.sql, err = r.sandbox.parseSQL(sub.ExpressionType, sub.SubString); err != nil {
+		return r.fail(protocol.CodeFilterDataNotExist, "The broker's consumer filter data is not exist!Your expression may be wrong!")
 	}
-	return nil
+	return r.checkSQLAllowed(sub.ExpressionType)
 }
 
 // ownFilter takes the expression that the pull brings. A condition that cannot be read is not refused: everything is
@@ -150,13 +147,13 @@ func (r *request) ownFilter(p *pull) *protocol.Command {
 		}
 		return nil
 	}
-	if resp := r.checkSQLAllowed(p.ExpressionType); resp != nil {
-		return resp
+	if p.Subscription == "" {
+		return r.fail(protocol.CodeSubscriptionParseFailed, "parse the consumer's subscription failed")
 	}
-	if p.filter.sql, err = r.sandbox.parseSQL(p.Subscription); err != nil || p.ExpressionType != protocol.ExpressionSQL92 {
+	if p.filter.sql, err = r.sandbox.parseSQL(p.ExpressionType, p.Subscription); err != nil {
 		p.filter = filter{all: true}
 	}
-	return nil
+	return r.checkSQLAllowed(p.ExpressionType)
 }
 
 // checkSQLAllowed is the answer of a broker with enablePropertyFilter=false to anything but tags.

@@ -15,10 +15,7 @@ func handleCheckClientConfig(r *request) *protocol.Command {
 	if resp := r.checkSQLAllowed(sub.ExpressionType); resp != nil {
 		return resp
 	}
-	if sub.ExpressionType != protocol.ExpressionSQL92 {
-		return r.failf(protocol.CodeSubscriptionParseFailed, "unknown expression type %q", sub.ExpressionType)
-	}
-	if _, err := r.sandbox.parseSQL(sub.SubString); err != nil {
+	if _, err := r.sandbox.parseSQL(sub.ExpressionType, sub.SubString); err != nil {
 		return r.fail(protocol.CodeSubscriptionParseFailed, err.Error())
 	}
 	return r.ok(nil, nil)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +10,15 @@ import (
 	"mqctl/internal/sqlfilter"
 )
 
-// maxFilters bounds the conditions that are kept parsed.
-const maxFilters = 1000
+const (
+	// maxConditions bounds the conditions that are kept parsed, and keptCondition the length of one in bytes: parsed they
+	// take some fifty times that.
+	maxConditions = 100
+	keptCondition = 8 << 10
+)
+
+// errExpressionType is wrapped for an expression that is neither tags nor SQL92.
+var errExpressionType = errors.New("unknown expression type")
 
 // filter is what a broker makes of a subscription. By tags it compares hashes: messages of other tags with the same hash
 // pass. By SQL92 it evaluates a condition over the properties.
@@ -18,6 +26,8 @@ type filter struct {
 	all   bool
 	codes []int32
 	sql   *sqlfilter.Filter // nil: by tags
+	// values are the properties of the message that sql is evaluated on.
+	values map[string]string
 }
 
 // filterOf is the filter of a heartbeat's subscription by tags. Only its hashes count: an expression that came without
@@ -54,8 +64,12 @@ type parsedSQL struct {
 	err    error
 }
 
-// parseSQL reads a condition in the language of the sandbox's release. Pulls bring the same ones over and over.
-func (s *Sandbox) parseSQL(condition string) (*sqlfilter.Filter, error) {
+// parseSQL reads a condition of an expression type in the language of the sandbox's release. Pulls bring the same ones over
+// and over.
+func (s *Sandbox) parseSQL(kind, condition string) (*sqlfilter.Filter, error) {
+	if kind != protocol.ExpressionSQL92 {
+		return nil, fmt.Errorf("%w %q", errExpressionType, kind)
+	}
 	if p, ok := s.conditions[condition]; ok {
 		return p.filter, p.err
 	}
@@ -64,7 +78,10 @@ func (s *Sandbox) parseSQL(condition string) (*sqlfilter.Filter, error) {
 		dialect = sqlfilter.WithoutTextOperators
 	}
 	f, err := dialect.Parse(condition)
-	if len(s.conditions) >= maxFilters {
+	if len(condition) > keptCondition {
+		return f, err
+	}
+	if len(s.conditions) >= maxConditions {
 		clear(s.conditions)
 	}
 	s.conditions[condition] = parsedSQL{f, err}
@@ -74,11 +91,23 @@ func (s *Sandbox) parseSQL(condition string) (*sqlfilter.Filter, error) {
 // match reports whether a pull gets the message.
 func (f *filter) match(e *entry, b *broker) bool {
 	if f.sql != nil {
-		m := b.message(e.offset)
-		return m != nil && f.sql.Eval(func(name string) (string, bool) {
-			v, ok := m.PropertyBytes(name)
-			return string(v), ok
-		}) == sqlfilter.True
+		return f.matchSQL(e, b)
 	}
 	return f.all || slices.ContainsFunc(f.codes, func(c int32) bool { return int64(c) == e.tags })
+}
+
+// matchSQL evaluates the condition. The properties are put into a map first: a condition may look at them many times.
+func (f *filter) matchSQL(e *entry, b *broker) bool {
+	m := b.message(e.offset)
+	if m == nil {
+		return false
+	}
+	if f.values == nil {
+		f.values = map[string]string{}
+	}
+	clear(f.values)
+	for _, p := range m.Properties() {
+		f.values[p.Name] = p.Value
+	}
+	return f.sql.Eval(func(name string) (string, bool) { v, ok := f.values[name]; return v, ok }) == sqlfilter.True
 }
