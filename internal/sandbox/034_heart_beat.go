@@ -17,7 +17,7 @@ func handleHeartBeat(r *request) *protocol.Command {
 		return r.fail(protocol.CodeSystemError, "the heartbeat names no client")
 	}
 	b := r.broker
-	changed := false
+	unknown := false // a heartbeat without subscriptions came from a client that the broker does not know
 	for i := range data.ConsumerDataSet {
 		c := &data.ConsumerDataSet[i]
 		cfg := b.groupConfig(c.GroupName)
@@ -27,7 +27,8 @@ func handleHeartBeat(r *request) *protocol.Command {
 		if cfg.RetryQueueNums > 0 {
 			b.ensureTopic(protocol.RetryTopic(c.GroupName), cfg.RetryQueueNums)
 		}
-		changed = b.joinConsumers(c, r.peer, data.ClientID, data.WithoutSub) || changed
+		joined := b.joinConsumers(c, r.peer, data.ClientID, data.WithoutSub)
+		unknown = unknown || joined && data.WithoutSub
 	}
 	for _, p := range data.ProducerDataSet {
 		if b.sandbox.badGroupName(p.GroupName) == "" {
@@ -40,7 +41,7 @@ func handleHeartBeat(r *request) *protocol.Command {
 	resp := r.ok(nil, nil)
 	resp.Ext = protocol.ExtFields{
 		{Key: "IS_SUPPORT_HEART_BEAT_V2", Value: "true"},
-		{Key: "IS_SUB_CHANGE", Value: strconv.FormatBool(changed || data.HeartbeatFingerprint == 0)},
+		{Key: "IS_SUB_CHANGE", Value: strconv.FormatBool(unknown || data.HeartbeatFingerprint == 0)},
 	}
 	return resp
 }

@@ -33,6 +33,10 @@ func handleConsumerSendMsgBack(r *request) *protocol.Command {
 		most = *h.MaxReconsumeTimes
 	}
 	if m.ReconsumeTimes >= most || h.DelayLevel < 0 {
+		if h.OriginTopic == "" && b.sandbox.since(protocol.Version550) {
+			// Only here does a broker need to know the topic, and fails on null without it.
+			return r.fail(protocol.CodeSystemError, "the request does not name the message's topic, which dead letters need")
+		}
 		return r.sendBack(m, protocol.DLQTopic(h.Group), 1, 0)
 	}
 	level := int(h.DelayLevel)

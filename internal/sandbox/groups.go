@@ -165,25 +165,23 @@ func (b *broker) joinProducers(name string, p *peer, clientID string) {
 	b.producers[name] = list
 }
 
-// joinConsumers takes in one consumer group of a heartbeat and reports whether that changed the group.
-func (b *broker) joinConsumers(data *protocol.ConsumerData, p *peer, clientID string, keepSubs bool) (changed bool) {
+// joinConsumers takes in one consumer group of a heartbeat and reports whether the client is new in it.
+func (b *broker) joinConsumers(data *protocol.ConsumerData, p *peer, clientID string, keepSubs bool) (joined bool) {
 	g := b.consumers[data.GroupName]
 	if g == nil {
 		g = &consumerGroup{name: data.GroupName, subs: map[string]*protocol.SubscriptionData{}}
 		b.consumers[g.name] = g
 	}
 	g.kind, g.model, g.from = data.ConsumeType, data.MessageModel, data.ConsumeFromWhere
-	joined := b.sandbox.refresh(&g.members, p, clientID, b.silent)
+	joined = b.sandbox.refresh(&g.members, p, clientID, b.silent)
 	if joined {
 		b.sandbox.writes.Members++
 	}
-	if !keepSubs {
-		changed = g.subscribe(data.SubscriptionDataSet)
-	}
+	changed := !keepSubs && g.subscribe(data.SubscriptionDataSet)
 	if joined || changed {
 		b.notifyMembers(g)
 	}
-	return joined || changed
+	return joined
 }
 
 // subscribe makes subs the group's subscriptions: a topic that is not there is dropped, a known one is replaced by a

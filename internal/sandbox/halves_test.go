@@ -150,17 +150,3 @@ func TestTransactionIsGivenUp(t *testing.T) {
 		})
 	})
 }
-
-// TestDelayedTransaction: the delay of a half message begins when it is committed.
-func TestDelayedTransaction(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
-		c := r.client("c1")
-		end := c.half("later", "DELAY", "2")
-		time.Sleep(10 * time.Second)
-		began := time.Now()
-		wantCode(t, c.broker(end, nil), protocol.CodeSuccess)
-		if m, took := c.arrival("orders", 0, began); took != 5*time.Second || m.SysFlag != protocol.FlagTransCommit {
-			t.Errorf("after %v: %+v", took, m)
-		}
-	})
-}

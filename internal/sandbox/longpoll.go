@@ -58,8 +58,21 @@ func (s *Sandbox) wakeDirty() {
 		for _, h := range append([]*hold(nil), q.held...) {
 			if h.wanted() {
 				s.finish(h)
+			} else {
+				s.recheck(h)
 			}
 		}
+	}
+}
+
+// recheck ends a pull that has let messages pass at the next check: a real broker looks at offsets alone then.
+func (s *Sandbox) recheck(h *hold) {
+	if s.opt.HoldCheck <= 0 {
+		return
+	}
+	if next := s.nextCheck(s.now().Add(1)); next.Before(h.alarm.at) {
+		s.alarms.cancel(h.alarm)
+		h.alarm = s.alarms.set(next, func() { s.finish(h) })
 	}
 }
 

@@ -77,8 +77,9 @@ type Options struct {
 	MaxConns int
 	// MaxTopics bounds the topics of each broker, those that brokers have of themselves included. Default 10,000.
 	MaxTopics int
-	// HoldCheck is how often parked pulls are looked at for the end of their time. Default 0: they end exactly then. A
-	// real broker looks every 5 s, so a pull of 1.5 s may take 5.
+	// HoldCheck is how often parked pulls are looked at for the end of their time, and for messages that have arrived but
+	// that their filters do not take, which ends them too. Default 0: they end when their time does. A real broker looks
+	// every 5 s, so a pull of 1.5 s may take 5, and one of 20 s as well.
 	HoldCheck time.Duration
 	// TransactionCheck is how often half messages without an outcome are looked at. Default 30 s, as on a real broker.
 	TransactionCheck time.Duration

@@ -93,7 +93,7 @@ func TestSendBack(t *testing.T) {
 		topic := protocol.RetryTopic("G")
 		for try := range int64(3) {
 			began := time.Now()
-			back := &protocol.ConsumerSendMsgBackRequest{Offset: m.CommitLogOffset, Group: "G", MaxReconsumeTimes: &three}
+			back := &protocol.ConsumerSendMsgBackRequest{Offset: m.CommitLogOffset, Group: "G", OriginTopic: "orders", MaxReconsumeTimes: &three}
 			wantCode(t, c.broker(back, nil), protocol.CodeSuccess)
 			var took time.Duration
 			m, took = c.arrival(topic, try, began)
@@ -117,7 +117,7 @@ func TestSendBack(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		wantCode(t, c.broker(&protocol.ConsumerSendMsgBackRequest{Offset: m.CommitLogOffset, Group: "G", MaxReconsumeTimes: &three}, nil), protocol.CodeSuccess)
+		wantCode(t, c.broker(&protocol.ConsumerSendMsgBackRequest{Offset: m.CommitLogOffset, Group: "G", OriginTopic: "orders", MaxReconsumeTimes: &three}, nil), protocol.CodeSuccess)
 		dead, took := c.arrival(protocol.DLQTopic("G"), 0, began)
 		if took != 0 || dead.ReconsumeTimes != 4 || dead.Property("RETRY_TOPIC") != "orders" {
 			t.Errorf("dead letter after %v: %+v", took, dead)
@@ -133,7 +133,7 @@ func TestSendBackCases(t *testing.T) {
 		list := r.messages("orders", 0)
 		back := func(offset int64, level int32, want protocol.ResponseCode) {
 			t.Helper()
-			wantCode(t, c.broker(&protocol.ConsumerSendMsgBackRequest{Offset: offset, Group: "G", DelayLevel: level}, nil), want)
+			wantCode(t, c.broker(&protocol.ConsumerSendMsgBackRequest{Offset: offset, Group: "G", DelayLevel: level, OriginTopic: "orders"}, nil), want)
 		}
 		back(list[0].CommitLogOffset+1, 0, protocol.CodeSystemError)
 		back(-1, 0, protocol.CodeSystemError)
