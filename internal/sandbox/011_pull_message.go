@@ -10,6 +10,9 @@ import (
 // maxSuspend bounds how long a pull may ask to be parked.
 const maxSuspend = 10 * time.Minute
 
+// maxHeld bounds the parked pulls of one connection; further ones are answered at once.
+const maxHeld = 1 << 16
+
 // pull is a PULL_MESSAGE that has passed all checks.
 type pull struct {
 	protocol.PullMessageRequest
@@ -29,7 +32,7 @@ func handlePullMessage(r *request) *protocol.Command {
 	}
 	result := p.q.read(b, p.QueueOffset, p.MaxMsgNums, &p.filter)
 	suspend := p.SysFlag&protocol.PullSuspend != 0 && p.SuspendTimeoutMillis > 0
-	if suspend && result.status.code(p.QueueOffset) == protocol.CodePullNotFound {
+	if suspend && len(r.peer.held) < maxHeld && result.status.code(p.QueueOffset) == protocol.CodePullNotFound {
 		wait := min(time.Duration(min(p.SuspendTimeoutMillis, maxSuspend.Milliseconds()))*time.Millisecond, maxSuspend)
 		b.sandbox.park(r, p.q, p.filter, wait, func() *protocol.Command { return r.pullAgain() })
 		return nil

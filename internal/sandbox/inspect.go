@@ -94,6 +94,20 @@ func (s *Sandbox) Messages(mq protocol.MessageQueue) (list []protocol.MessageExt
 	return list, err
 }
 
+// Append stores a message as it is behind a queue, past everything that a send would check or add: an empty body, a damaged
+// one, a born host of any kind. Topic, queue, store host, store time and offsets are filled in; the offset in the queue comes
+// back.
+func (s *Sandbox) Append(mq protocol.MessageQueue, m protocol.MessageExt) (offset int64, err error) {
+	err = s.onQueue(mq, func(b *broker, q *queue) {
+		m.Topic, m.QueueID, m.StoreTimestamp = mq.Topic, mq.QueueID, s.now().UnixMilli()
+		f := readFacts(string(m.RawProperties))
+		f.delay = 0
+		b.put(&m, &f)
+		offset = m.QueueOffset
+	})
+	return offset, err
+}
+
 // Bounds is a queue's minimum and maximum offset.
 func (s *Sandbox) Bounds(mq protocol.MessageQueue) (lo, hi int64, err error) {
 	err = s.onQueue(mq, func(_ *broker, q *queue) { lo, hi = q.minOffset(), q.maxOffset() })

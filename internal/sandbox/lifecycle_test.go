@@ -298,3 +298,62 @@ func TestG13_PeerThatNeverReads(t *testing.T) {
 		})
 	})
 }
+
+func TestRestartOverTCP(t *testing.T) {
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	addr, ns := s.BrokerAddr("broker-a"), s.NameServers()[0]
+	nc, err := net.Dial("tcp", addr) // an open connection leaves the port in use for a while
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	for _, step := range []func() error{
+		func() error { return s.StopBroker("broker-a") }, func() error { return s.StartBroker("broker-a") }, s.StopNameServer, s.StartNameServer,
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.BrokerAddr("broker-a"); got != addr {
+		t.Errorf("restarted on %s, want %s", got, addr)
+	}
+	for _, addr := range []string{addr, ns} {
+		nc, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		nc.Close()
+	}
+	if err := s.MoveBroker("broker-a"); err != nil || s.BrokerAddr("broker-a") == addr {
+		t.Errorf("moved to %s, %v", s.BrokerAddr("broker-a"), err)
+	}
+}
+
+// TestC22_AppendedAsItIs stores what no send would be allowed to.
+func TestC22_AppendedAsItIs(t *testing.T) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
+		c := r.client("c1")
+		c.send("orders", 0, "before")
+		host := netip.MustParseAddrPort("[2001:db8::1]:4711")
+		offset, err := r.Append(mq("orders", 0), protocol.MessageExt{BornHost: host, Flag: 5})
+		if err != nil || offset != 1 {
+			t.Errorf("offset %d, %v", offset, err)
+		}
+		c.send("orders", 0, "after")
+		resp := c.broker(pullRequest("G", "orders", 0, 0, "*"), nil)
+		if diff := cmp.Diff([]string{"before", "", "after"}, bodies(t, resp)); diff != "" {
+			t.Error(diff)
+		}
+		if m := r.messages("orders", 0)[1]; m.BornHost != host || m.Flag != 5 || m.SysFlag&protocol.FlagBornHostV6 == 0 {
+			t.Errorf("stored %+v", m)
+		}
+		if _, err := r.Append(mq("orders", 1), protocol.MessageExt{}); !errors.Is(err, ErrNoQueue) {
+			t.Errorf("unknown queue: %v", err)
+		}
+	})
+}
