@@ -40,7 +40,7 @@ func (p *PushConsumer) worker(ctx context.Context) {
 // again is called by the retry loop when a pause is over.
 func (p *PushConsumer) again(r localRetry) {
 	if p.cfg.Orderly {
-		p.resume(r.epoch)
+		p.resume(r.epoch, r.from)
 		return
 	}
 	p.ready.pushRetry(r.epoch, r.batch)

@@ -28,7 +28,7 @@ func (p *PushConsumer) consumeOrderly(e *queueEpoch, scratch []*protocol.Message
 		p.release(q)
 		return
 	case !q.lockHeld(now):
-		p.retries.add(e, nil, now.Add(p.cfg.SuspendPause))
+		p.retries.addSuspended(e, e.pq.Next(), now.Add(p.cfg.SuspendPause)) // nothing was handed out
 		return
 	}
 	batch, _ := e.pq.Take(scratch[:0], p.cfg.BatchSize, now.UnixMilli())
@@ -41,19 +41,33 @@ func (p *PushConsumer) consumeOrderly(e *queueEpoch, scratch []*protocol.Message
 	b := &Batch{Queue: q.mq, Messages: batch, Epoch: e.number, Acked: len(batch)}
 	result, _ := p.handle(b)
 	q.consumeTime.Add(int64(time.Since(now)))
-	switch result {
-	case Success:
-		p.finish(e, batch)
+	p.settle(e, b, result)
+}
+
+// settle acts on the result of an orderly batch. While the batch has to be handled again the queue stays busy: nothing may
+// overtake it.
+func (p *PushConsumer) settle(e *queueEpoch, b *Batch, result Result) {
+	q, first := e.queue, b.Messages[0].QueueOffset
+	switch {
+	case result == Success && b.ManualCommit:
 		p.release(q)
-	case Later:
-		q.failed.Add(int64(len(batch)))
-		if p.exhausted(e, batch) {
-			p.finish(e, batch)
+	case result == Success:
+		p.finish(e, b.Messages)
+		p.release(q)
+	case result == Commit:
+		p.finish(e, e.pq.HandedOut())
+		p.release(q)
+	case result == Rollback:
+		p.retries.addSuspended(e, e.pq.Low(), time.Now().Add(p.cfg.SuspendPause))
+	case result == Later:
+		q.failed.Add(int64(len(b.Messages)))
+		if p.exhausted(e, b.Messages) {
+			p.finish(e, b.Messages)
 			p.release(q)
 			return
 		}
-		p.retries.add(e, nil, time.Now().Add(p.cfg.SuspendPause)) // busy until then: nothing may overtake the batch
-	case Leave: // busy for good: nothing after this batch may run here
+		p.retries.addSuspended(e, first, time.Now().Add(p.cfg.SuspendPause))
+	case result == Leave: // busy for good: nothing after this batch may run here
 	}
 }
 
@@ -88,9 +102,9 @@ func (p *PushConsumer) exhausted(e *queueEpoch, batch []*protocol.MessageExt) bo
 	return all
 }
 
-// resume ends the pause of a suspended queue: its batch is handed out again, first of all.
-func (p *PushConsumer) resume(e *queueEpoch) {
-	e.pq.Rollback()
+// resume ends the pause of a suspended queue: what lies at or behind offset from is handed out again, first of all.
+func (p *PushConsumer) resume(e *queueEpoch, from int64) {
+	e.pq.TakeBack(from)
 	p.release(e.queue)
 }
 

@@ -19,6 +19,10 @@ const (
 	// Later: concurrent mode hands the messages back to the broker, to be delivered again after a delay; orderly mode
 	// waits and delivers the same batch again.
 	Later
+	// Commit and Rollback are for orderly handlers that set Batch.ManualCommit, Java's COMMIT and ROLLBACK: everything handed
+	// out since the last Commit is finished, or is handed out again after a pause.
+	Commit
+	Rollback
 	// Leave: neither acknowledged nor handed back. The messages stay unfinished until this member gives the queue up,
 	// and then belong to the next one. It is for a member that is about to stop.
 	Leave
@@ -34,6 +38,9 @@ type Batch struct {
 	// Acked may be lowered by the handler: with Success, the messages from this index on are treated as Later. Java's
 	// ackIndex plus one. Default: all.
 	Acked int
+	// ManualCommit may be set by an orderly handler: Success then lets the queue go on without finishing the batch, until
+	// Commit finishes or Rollback takes back everything since. Java's autoCommit=false.
+	ManualCommit bool
 	// DelayLevel of messages that go back, 1–18; 0 lets the broker raise it with each attempt, -1 sends them to the
 	// dead-letter topic. Java's delayLevelWhenNextConsume.
 	DelayLevel int32

@@ -19,6 +19,7 @@ var (
 	ErrGroupNotFound  = errors.New("group not found")
 	ErrBrokerNotFound = errors.New("no address is known for the broker")
 	ErrNoOffset       = errors.New("the group has no offset here") // the explicit answer 22, not a failure to ask
+	ErrNotSubscribed  = errors.New("the topic is not subscribed any more")
 	ErrResetPending   = errors.New("the broker holds a reset of this offset that was not pulled yet")
 )
 

@@ -22,15 +22,25 @@ type localRetries struct {
 type localRetry struct {
 	due   time.Time
 	epoch *queueEpoch
-	batch []*protocol.MessageExt // nil: an orderly queue goes on
+	batch []*protocol.MessageExt // of concurrent consumption
+	from  int64                  // of an orderly queue: the first offset to hand out again
 }
 
 func newLocalRetries() localRetries { return localRetries{wake: make(chan struct{}, 1)} }
 
 func (r *localRetries) add(e *queueEpoch, batch []*protocol.MessageExt, due time.Time) {
+	r.insert(localRetry{due: due, epoch: e, batch: batch})
+}
+
+// addSuspended ends the pause of an orderly queue at due.
+func (r *localRetries) addSuspended(e *queueEpoch, from int64, due time.Time) {
+	r.insert(localRetry{due: due, epoch: e, from: from})
+}
+
+func (r *localRetries) insert(x localRetry) {
 	r.mu.Lock()
-	i, _ := slices.BinarySearchFunc(r.items, due, func(x localRetry, t time.Time) int { return x.due.Compare(t) })
-	r.items = slices.Insert(r.items, i, localRetry{due, e, batch})
+	i, _ := slices.BinarySearchFunc(r.items, x.due, func(x localRetry, t time.Time) int { return x.due.Compare(t) })
+	r.items = slices.Insert(r.items, i, x)
 	r.mu.Unlock()
 	wake(r.wake)
 }

@@ -102,7 +102,7 @@ func (pq *ProcessQueue) Take(dst []*protocol.MessageExt, limit int, now int64) (
 	pq.mu.Lock()
 	defer pq.mu.Unlock()
 	for n := 0; n < limit && pq.take != pq.tail; pq.take++ {
-		if x := pq.at(pq.take); x.msg != nil { // finished ones stand here only after a Rollback
+		if x := pq.at(pq.take); x.msg != nil { // finished ones stand here only after a TakeBack
 			x.taken = now
 			dst = append(dst, x.msg)
 			n++
@@ -147,12 +147,26 @@ func (pq *ProcessQueue) HasMore() bool {
 	return pq.take != pq.tail
 }
 
-// Rollback takes back everything handed out and not removed: the next Take begins with the head again. It is for
-// orderly consumption, which hands out one batch at a time.
-func (pq *ProcessQueue) Rollback() {
+// TakeBack takes back what was handed out at or behind an offset: the next Take begins there again. It is for orderly
+// consumption, which hands out one batch at a time.
+func (pq *ProcessQueue) TakeBack(offset int64) {
 	pq.mu.Lock()
 	defer pq.mu.Unlock()
-	pq.take = pq.head
+	for pq.take != pq.head && pq.at(pq.take-1).offset >= offset {
+		pq.take--
+	}
+}
+
+// HandedOut is everything that was handed out and is not finished, in offset order.
+func (pq *ProcessQueue) HandedOut() (msgs []*protocol.MessageExt) {
+	pq.mu.Lock()
+	defer pq.mu.Unlock()
+	for s := pq.head; s != pq.take; s++ {
+		if m := pq.at(s).msg; m != nil {
+			msgs = append(msgs, m)
+		}
+	}
+	return msgs
 }
 
 // Remove finishes messages that were handed out. It returns the offset that may be committed: every message below it is

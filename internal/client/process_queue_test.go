@@ -92,10 +92,18 @@ func TestProcessQueueModel(t *testing.T) {
 					t.Fatalf("a second Remove changed the count to %d, want %d", pq.count, len(m.cached))
 				}
 			},
-			"rollback": func(t *rapid.T) {
-				pq.Rollback()
-				m.fresh, out = slices.Clone(m.cached), nil
-				// finished messages in between stay finished
+			"take back": func(t *rapid.T) {
+				from := rapid.Int64Range(0, m.next).Draw(t, "from")
+				pq.TakeBack(from)
+				i, _ := slices.BinarySearch(m.cached, from)
+				if back := m.cached[i:]; len(back) > len(m.fresh) {
+					m.fresh = slices.Clone(back) // finished messages in between stay finished
+				}
+				out = slices.DeleteFunc(out, func(x *protocol.MessageExt) bool { return slices.Contains(m.fresh, x.QueueOffset) })
+				held := pq.HandedOut()
+				if !slices.EqualFunc(held, m.cached[:len(m.cached)-len(m.fresh)], func(x *protocol.MessageExt, o int64) bool { return x.QueueOffset == o }) {
+					t.Fatalf("%d handed out, want %d", len(held), len(m.cached)-len(m.fresh))
+				}
 			},
 			"": func(t *rapid.T) {
 				var s stats.Queue

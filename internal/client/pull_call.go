@@ -24,7 +24,11 @@ func (q *assignedQueue) pull(ctx context.Context, e *queueEpoch) (*pullResult, e
 	if err != nil {
 		return nil, err
 	}
-	req := q.pullRequest(e, master)
+	sub := q.subscription(q.mq.Topic)
+	if sub == nil {
+		return nil, fmt.Errorf("pull %s: %w", q.mq, ErrNotSubscribed)
+	}
+	req := q.pullRequest(e, master, sub)
 	asked := req.QueueOffset
 	resp, err := q.client.call(ctx, addr, protocol.NewRequest(req, nil), q.cfg.PullTimeout)
 	if err != nil && resp == nil {
@@ -46,13 +50,12 @@ func (q *assignedQueue) pull(ctx context.Context, e *queueEpoch) (*pullResult, e
 	q.replica.Store(h.SuggestWhichBrokerID)
 	res.next, res.minOffset, res.maxOffset = h.NextBeginOffset, h.MinOffset, h.MaxOffset
 	if res.status == protocol.CodeSuccess {
-		return res, q.decode(res, resp.Body, asked)
+		return res, q.decode(res, resp.Body, asked, sub)
 	}
 	return res, nil
 }
 
-func (q *assignedQueue) pullRequest(e *queueEpoch, master bool) *protocol.PullMessageRequest {
-	sub := q.subscription(q.mq.Topic)
+func (q *assignedQueue) pullRequest(e *queueEpoch, master bool, sub *protocol.SubscriptionData) *protocol.PullMessageRequest {
 	flag := protocol.PullSuspend
 	req := &protocol.PullMessageRequest{
 		ConsumerGroup: q.group, Topic: q.mq.Topic, QueueID: q.mq.QueueID, QueueOffset: e.pq.Next(),
@@ -73,7 +76,7 @@ func (q *assignedQueue) pullRequest(e *queueEpoch, master bool) *protocol.PullMe
 
 // decode unpacks the records of an answer and drops what the broker's hash filter let through by accident. What is
 // dropped counts as consumed: the next offset lies behind it.
-func (q *assignedQueue) decode(res *pullResult, body []byte, asked int64) error {
+func (q *assignedQueue) decode(res *pullResult, body []byte, asked int64, sub *protocol.SubscriptionData) error {
 	msgs, err := protocol.DecodeMessages(body, protocol.DecodeOptions{MaxBody: q.cfg.MaxBody, MinOffset: asked})
 	if err != nil && len(msgs) == 0 {
 		return fmt.Errorf("pull %s at %d: %w", q.mq, asked, err)
@@ -81,7 +84,6 @@ func (q *assignedQueue) decode(res *pullResult, body []byte, asked int64) error 
 	if err != nil { // keep what is whole and ask again behind it
 		res.next = msgs[len(msgs)-1].QueueOffset + 1
 	}
-	sub := q.subscription(q.mq.Topic)
 	kept := msgs[:0]
 	for i := range msgs {
 		m := &msgs[i]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +19,7 @@ import (
 type PushConsumer struct {
 	*puller
 	table         *queueTable
-	subscriptions map[string]*protocol.SubscriptionData // by topic; fixed after start
+	subscriptions atomic.Pointer[subscriptionSet]
 	retries       localRetries
 	workers       loops // everything that Close waits for with a limit
 	poolMu        sync.Mutex
@@ -44,7 +43,7 @@ func (c *Client) StartPushConsumer(ctx context.Context, cfg ConsumerConfig) (*Pu
 		return nil, fmt.Errorf("consumer configuration: %w", err)
 	}
 	p := &PushConsumer{
-		table: newQueueTable(), subscriptions: map[string]*protocol.SubscriptionData{}, closed: make(chan struct{}),
+		table: newQueueTable(), closed: make(chan struct{}),
 		retries: newLocalRetries(), rebalancing: make(chan struct{}, 1),
 	}
 	p.puller = &puller{client: c, group: cfg.Group, cfg: cfg, ready: newReadyList(), subscription: p.subscriptionOf}
@@ -56,44 +55,19 @@ func (c *Client) StartPushConsumer(ctx context.Context, cfg ConsumerConfig) (*Pu
 		}
 		p.store = store
 	}
-	if err := p.subscribe(time.Now()); err != nil {
+	if err := p.parseSubscriptions(time.Now()); err != nil {
 		return nil, err
 	}
+	p.rebalancing <- struct{}{} // nothing is assigned before run, although heartbeats tell of the group from now on
 	if err := c.register(p); err != nil {
 		return nil, err
 	}
 	if err := p.join(ctx); err != nil {
-		c.unregister(p)
-		p.closing.Store(true)
-		c.unregisterGroup(ctx, cfg.Group, "")
+		p.abandon(ctx)
 		return nil, fmt.Errorf("consumer of %s: %w", cfg.Group, err)
 	}
 	p.run()
 	return p, nil
-}
-
-// subscribe parses the subscriptions and adds the group's retry topic.
-func (p *PushConsumer) subscribe(now time.Time) error {
-	for _, s := range p.cfg.Subscriptions {
-		parse := protocol.NewSubscription
-		if s.SQL {
-			parse = protocol.NewSQLSubscription
-		}
-		d, err := parse(s.Topic, s.Expression, now)
-		if err != nil {
-			return err
-		}
-		p.subscriptions[s.Topic] = &d
-	}
-	if p.cfg.Model == protocol.Clustering {
-		topic := protocol.RetryTopic(p.cfg.Group)
-		d, err := protocol.NewSubscription(topic, protocol.SubscribeAll, now)
-		if err != nil {
-			return err
-		}
-		p.subscriptions[topic] = &d
-	}
-	return nil
 }
 
 // join asks for the routes and makes the group known to the brokers.
@@ -103,7 +77,7 @@ func (p *PushConsumer) join(ctx context.Context) error {
 			return err
 		}
 	}
-	for topic, s := range p.subscriptions {
+	for topic, s := range *p.subscriptions.Load() {
 		if !s.IsTag() {
 			if err := p.client.checkFilter(ctx, p.group, topic, s); err != nil {
 				return err
@@ -121,6 +95,19 @@ func (p *PushConsumer) join(ctx context.Context) error {
 	return nil
 }
 
+// abandon ends a start that has failed. A Close of the client may wait for it already.
+func (p *PushConsumer) abandon(ctx context.Context) {
+	p.client.unregister(p)
+	p.client.unregisterGroup(ctx, p.cfg.Group, "")
+	p.handlerCtx, p.stopHandlers = context.WithCancel(p.client.ctx)
+	p.stopHandlers()
+	first := p.closing.CompareAndSwap(false, true)
+	<-p.rebalancing
+	if first {
+		close(p.closed)
+	}
+}
+
 func (p *PushConsumer) run() {
 	p.handlerCtx, p.stopHandlers = context.WithCancel(p.client.ctx)
 	p.started = time.Now()
@@ -133,40 +120,20 @@ func (p *PushConsumer) run() {
 	} else {
 		p.client.loops.Go(p.timeoutLoop)
 	}
+	<-p.rebalancing
 	wake(p.client.wakeRebalance)
 }
 
 func (p *PushConsumer) groupName() string { return p.cfg.Group }
-
-func (p *PushConsumer) subscriptionOf(topic string) *protocol.SubscriptionData {
-	return p.subscriptions[topic]
-}
-
-// topics is every subscribed topic, the retry topic last.
-func (p *PushConsumer) topics() []string {
-	list := make([]string, 0, len(p.subscriptions))
-	for t := range p.subscriptions {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(a, b string) int {
-		if ra, rb := protocol.IsRetryTopic(a), protocol.IsRetryTopic(b); ra != rb {
-			if ra {
-				return 1
-			}
-			return -1
-		}
-		return protocol.CompareMessageQueues(protocol.MessageQueue{Topic: a}, protocol.MessageQueue{Topic: b})
-	})
-	return list
-}
 
 func (p *PushConsumer) heartbeatData() protocol.ConsumerData {
 	d := protocol.ConsumerData{
 		GroupName: p.cfg.Group, ConsumeType: protocol.ConsumePassively, MessageModel: p.cfg.Model,
 		ConsumeFromWhere: p.cfg.From.Where.wireName(),
 	}
-	for _, t := range p.topics() {
-		d.SubscriptionDataSet = append(d.SubscriptionDataSet, *p.subscriptions[t])
+	set := *p.subscriptions.Load()
+	for _, t := range set.topics() {
+		d.SubscriptionDataSet = append(d.SubscriptionDataSet, *set[t])
 	}
 	return d
 }

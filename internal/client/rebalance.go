@@ -90,7 +90,13 @@ func (p *PushConsumer) rebalance(ctx context.Context) (balanced bool) {
 		return true
 	}
 	balanced = true
-	for _, topic := range p.topics() {
+	topics := p.topics()
+	for _, q := range p.table.all() {
+		if !slices.Contains(topics, q.mq.Topic) {
+			p.applyQueues(ctx, q.mq.Topic, nil) // unsubscribed
+		}
+	}
+	for _, topic := range topics {
 		due, ok := p.dueQueues(ctx, topic)
 		if !ok {
 			balanced = false

@@ -18,8 +18,9 @@ func (p *PushConsumer) runningInfo() *protocol.ConsumerRunningInfo {
 		MQPopTable:  map[protocol.MessageQueue]protocol.PopProcessQueueInfo{},
 		StatusTable: p.status.table(time.Now()), UserConsumerInfo: map[string]string{},
 	}
-	for _, t := range p.topics() {
-		info.SubscriptionSet = append(info.SubscriptionSet, *p.subscriptions[t])
+	set := *p.subscriptions.Load()
+	for _, t := range set.topics() {
+		info.SubscriptionSet = append(info.SubscriptionSet, *set[t])
 	}
 	for _, q := range s.Queues {
 		mq := protocol.MessageQueue{Topic: q.Topic, BrokerName: q.Broker, QueueID: q.QueueID}
