@@ -3,10 +3,12 @@ package client_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"mqctl/internal/faultnet"
 	"mqctl/internal/history"
+	"mqctl/internal/protocol"
 	"mqctl/internal/sandbox"
 )
 
@@ -45,10 +47,15 @@ var chaosKinds = []struct {
 
 // chaosRequests are faults of single requests, in the sandbox's words.
 var chaosRequests = []string{
-	"commit:p=0.5,drop", "commit:p=0.5,lose", "commit:error=1", "send-back:p=0.5,error=1", "send-back:p=0.5,lose", "send:p=0.3,lose",
+	"commit:p=0.5,drop", "commit:p=0.5,lose", "commit:error=1", "send:p=0.3,lose",
 	"send:p=0.3,error=2", "pull:p=0.3,error=1", "pull:p=0.3,lose", "members:p=0.7,error=1", "heartbeat:p=0.7,error=1",
-	"query-offset:p=0.7,error=1", "lock:p=0.7,error=1", "lock:p=0.5,lose", "unlock:lose", "pull:p=0.3,delay=2s", "commit:p=0.5,wait=1s", "*:p=0.05,close",
+	"query-offset:p=0.7,error=1", "pull:p=0.3,delay=2s", "commit:p=0.5,wait=1s", "*:p=0.05,close",
 }
+
+// chaosSendBacks are more of them in concurrent mode, and chaosLocks in orderly mode.
+var chaosSendBacks = []string{"send-back:p=0.5,error=1", "send-back:p=0.5,lose"}
+
+var chaosLocks = []string{"lock:p=0.7,error=1", "lock:p=0.5,lose", "unlock:lose", "unlock:drop"}
 
 // newChaosPlan is the plan of a seed.
 func newChaosPlan(seed uint64, orderly bool) chaosPlan {
@@ -83,30 +90,20 @@ func newChaosPlan(seed uint64, orderly bool) chaosPlan {
 	return p
 }
 
-// play lets a fault happen and records it.
+// play lets a fault happen and records its beginning and its end.
 func (r *chaosRun) play(f chaosFault) {
-	var hits int64
 	from := time.Now()
-	switch f.kind {
-	case "join", "leave", "kill", "vanish":
-		hits = r.changeMembers(f)
-	case "cut", "latency", "one-way", "blackhole":
-		hits = r.breakNetwork(f)
-	case "broker-restart", "broker-move":
-		hits = r.disturbBroker(f)
-	case "names-down":
-		hits = r.stopNames(f)
-	case "pause":
-		hits = r.pauseHandlers(f)
-	case "requests":
-		hits = r.breakRequests(f)
-	case "lose-lock":
-		hits = r.loseLock(f)
-	}
+	r.rec.add(history.Event{Type: history.TypeFault, Kind: f.id, From: from.UnixNano()})
+	hits := map[string]func(chaosFault) int64{
+		"join": r.changeMembers, "leave": r.changeMembers, "kill": r.changeMembers, "vanish": r.changeMembers,
+		"cut": r.breakNetwork, "latency": r.breakNetwork, "one-way": r.breakNetwork, "blackhole": r.breakNetwork,
+		"broker-restart": r.disturbBroker, "broker-move": r.disturbBroker, "names-down": r.stopNames,
+		"pause": r.pauseHandlers, "requests": r.breakRequests, "lose-lock": r.loseLock,
+	}[f.kind](f)
 	r.rec.add(history.Event{Type: history.TypeFault, Kind: f.id, From: from.UnixNano(), To: time.Now().UnixNano(), Hits: hits})
 }
 
-// exclusively runs fn while no other fault strikes what key names, trying until then.
+// exclusively runs fn while no other fault strikes what choose has named; choose is asked until that is free.
 func (r *chaosRun) exclusively(choose func() (key string, ok bool), fn func(key string)) {
 	for {
 		r.turn <- struct{}{}
@@ -125,44 +122,80 @@ func (r *chaosRun) exclusively(choose func() (key string, ok bool), fn func(key 
 	}
 }
 
+// lasting waits for d, and for longer while felt says that nothing has felt the fault yet.
+func (r *chaosRun) lasting(d time.Duration, felt func() int64) int64 {
+	time.Sleep(d)
+	for range 120 {
+		if felt() > 0 {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	return felt()
+}
+
+// changeMembers lets a member come or go. At least one stays; where there are many, one goes instead of another coming.
 func (r *chaosRun) changeMembers(f chaosFault) (hits int64) {
-	one := func() (string, bool) { return "members", true }
-	r.exclusively(one, func(string) {
-		if f.kind == "join" && len(r.members) < 5 || len(r.members) < 2 {
+	r.exclusively(func() (string, bool) { return "members", true }, func(string) {
+		kind := f.kind
+		if kind == "join" && len(r.members) >= 5 {
+			kind = "leave"
+		}
+		if kind == "join" || len(r.members) < 2 {
 			r.join()
-			if f.kind == "join" {
-				hits = 1
-				return
+			hits++
+		}
+		if kind == "join" {
+			return
+		}
+		r.exclusively(func() (string, bool) { return r.anyMember(f.dice) }, func(host string) {
+			m := r.at(host)
+			if kind == "leave" {
+				_ = r.leave(m) // what it could not save is repeated; the checker judges
+			} else {
+				r.crash(m, kind == "vanish")
 			}
-		}
-		m := r.members[f.dice%uint64(len(r.members))]
-		switch f.kind {
-		case "kill", "vanish":
-			r.crash(m, f.kind == "vanish")
-		default: // also where there is no room for another one
-			_ = r.leave(m) // what it could not save is repeated; the checker judges
-		}
-		hits = 1
+			hits++
+		})
 	})
 	return hits
 }
 
-// struck chooses a broker's address or the host of a member that owns something.
+// anyMember is the host of a member that no fault strikes.
+func (r *chaosRun) anyMember(dice uint64) (host string, ok bool) {
+	var free []string
+	for _, m := range r.members {
+		if !r.busy[m.host] {
+			free = append(free, m.host)
+		}
+	}
+	if len(free) == 0 {
+		return "", false
+	}
+	return free[dice/3%uint64(len(free))], true
+}
+
+func (r *chaosRun) at(host string) *chaosMember {
+	for _, m := range r.members {
+		if m.host == host {
+			return m
+		}
+	}
+	return nil
+}
+
+// struck chooses a broker's name or the host of a member that owns something.
 func (r *chaosRun) struck(dice uint64) (key string, ok bool) {
 	brokers := r.box.Brokers()
 	if dice%3 == 0 {
 		return brokers[dice/3%uint64(len(brokers))], true
 	}
-	var owners []string
-	for _, m := range r.members {
-		if len(m.consumer.Queues()) > 0 {
-			owners = append(owners, m.host)
-		}
-	}
-	if len(owners) == 0 {
+	host, ok := r.anyMember(dice)
+	if !ok {
 		return "", false
 	}
-	return owners[dice/3%uint64(len(owners))], true
+	m := r.at(host)
+	return host, m.consumer != nil && len(m.consumer.Queues()) > 0
 }
 
 func (r *chaosRun) breakNetwork(f chaosFault) (hits int64) {
@@ -173,26 +206,28 @@ func (r *chaosRun) breakNetwork(f chaosFault) (hits int64) {
 		}
 		faults := r.cluster.Net.Faults(where)
 		written, read := r.tap.count(where)
+		felt := func() int64 {
+			w, rd := r.tap.count(where)
+			return w - written + rd - read
+		}
 		switch f.kind {
 		case "cut":
 			faults.Cut()
-			time.Sleep(3 * time.Second) // what dials again has felt it
+			hits = r.lasting(2*time.Second, felt) // whoever dials again has felt it
 		case "latency":
 			faults.Delay(0, 400*time.Millisecond)
-			time.Sleep(f.length)
+			hits = r.lasting(f.length, felt)
 			faults.Delay(0, 0)
-		case "one-way":
-			faults.Blackhole([]faultnet.Direction{faultnet.ToServer, faultnet.ToClient}[f.dice>>32%2])
+		case "one-way", "blackhole":
+			direction := faultnet.Both
+			if f.kind == "one-way" {
+				direction = []faultnet.Direction{faultnet.ToServer, faultnet.ToClient}[f.dice>>32%2]
+			}
+			faults.Blackhole(direction)
 			time.Sleep(f.length)
 			faults.Blackhole(0)
-		case "blackhole":
-			faults.Blackhole(faultnet.Both)
-			time.Sleep(f.length)
-			faults.Blackhole(0)
+			hits = r.lasting(time.Second, felt) // what was held back arrives
 		}
-		time.Sleep(time.Second) // what was held back arrives
-		w, rd := r.tap.count(where)
-		hits = w - written + rd - read
 	})
 	return hits
 }
@@ -203,6 +238,7 @@ func (r *chaosRun) disturbBroker(f chaosFault) (hits int64) {
 	r.exclusively(func() (string, bool) { return name, true }, func(string) {
 		addr := r.box.BrokerAddr(name)
 		before := r.cluster.Net.Counters(addr)
+		hits = r.lasting(0, func() int64 { return r.cluster.Net.Counters(addr).Open })
 		var err error
 		if f.kind == "broker-move" {
 			err = r.box.MoveBroker(name)
@@ -213,8 +249,7 @@ func (r *chaosRun) disturbBroker(f chaosFault) (hits int64) {
 		if err != nil {
 			r.t.Error(err)
 		}
-		after := r.cluster.Net.Counters(addr)
-		hits = before.Open + after.Refused - before.Refused
+		hits += r.cluster.Net.Counters(addr).Refused - before.Refused
 	})
 	return hits
 }
@@ -224,39 +259,43 @@ func (r *chaosRun) stopNames(f chaosFault) (hits int64) {
 		addr := r.box.NameServers()[0]
 		before := r.cluster.Net.Counters(addr)
 		err := r.box.StopNameServer()
-		time.Sleep(f.length)
+		hits = r.lasting(f.length, func() int64 { return before.Open + r.cluster.Net.Counters(addr).Refused - before.Refused })
 		if err == nil {
 			err = r.box.StartNameServer()
 		}
 		if err != nil {
 			r.t.Error(err)
 		}
-		after := r.cluster.Net.Counters(addr)
-		hits = before.Open + after.Refused - before.Refused
 	})
 	return hits
 }
 
 // pauseHandlers lets all handlers of the present members wait.
 func (r *chaosRun) pauseHandlers(f chaosFault) (hits int64) {
-	r.exclusively(func() (string, bool) { return "pause", len(r.members) > 0 }, func(string) {
-		r.turn <- struct{}{}
-		members := append([]*chaosMember(nil), r.members...)
-		<-r.turn
-		until := time.Now().Add(f.length).UnixNano()
-		for _, m := range members {
-			m.pausedTo.Store(until)
-		}
-		time.Sleep(f.length + time.Second)
-		for _, m := range members {
-			hits += m.waited.Swap(0)
+	r.exclusively(func() (string, bool) { return "pause", true }, func(string) {
+		for try := 0; hits == 0 && try < 10; try++ {
+			r.turn <- struct{}{}
+			members := append([]*chaosMember(nil), r.members...)
+			<-r.turn
+			until := time.Now().Add(f.length).UnixNano()
+			for _, m := range members {
+				m.pausedTo.Store(until)
+			}
+			time.Sleep(f.length + time.Second)
+			for _, m := range members {
+				hits += m.waited.Swap(0)
+			}
 		}
 	})
 	return hits
 }
 
-func (r *chaosRun) breakRequests(f chaosFault) (hits int64) {
-	text := chaosRequests[f.dice%uint64(len(chaosRequests))]
+func (r *chaosRun) breakRequests(f chaosFault) int64 {
+	texts := slices.Concat(chaosRequests, chaosSendBacks)
+	if r.plan.orderly {
+		texts = slices.Concat(chaosRequests, chaosLocks)
+	}
+	text := texts[f.dice%uint64(len(texts))]
 	fault, err := sandbox.ParseFault(text)
 	if err != nil {
 		r.t.Error(err)
@@ -264,36 +303,45 @@ func (r *chaosRun) breakRequests(f chaosFault) (hits int64) {
 	}
 	before := r.box.Counts()
 	remove := r.box.Inject(fault)
-	time.Sleep(f.length)
-	remove()
-	after := r.box.Counts()
-	for _, code := range fault.Codes {
-		for c, n := range after {
-			if code == c || code == sandbox.AllRequests {
-				hits += n - before[c]
+	defer remove()
+	if r.needsChange(fault) {
+		r.changeMembers(chaosFault{kind: []string{"join", "leave"}[f.dice>>32%2], dice: f.dice})
+	}
+	return r.lasting(f.length, func() (hits int64) {
+		for code, n := range r.box.Counts() {
+			if slices.Contains(fault.Codes, code) || fault.Codes[0] == sandbox.AllRequests {
+				hits += n - before[code]
 			}
 		}
-	}
-	return hits
+		return hits
+	})
+}
+
+// needsChange: some requests are only made when members come and go.
+func (r *chaosRun) needsChange(f sandbox.Fault) bool {
+	return slices.ContainsFunc(f.Codes, func(c protocol.RequestCode) bool {
+		switch c {
+		case protocol.UpdateConsumerOffset, protocol.QueryConsumerOffset, protocol.GetConsumerListByGroup, protocol.LockBatchMQ, protocol.UnlockBatchMQ:
+			return true
+		}
+		return false
+	})
 }
 
 // loseLock takes the lock of a queue away from its holder and gives it to a stranger, or to nobody.
 func (r *chaosRun) loseLock(f chaosFault) (hits int64) {
 	to := []string{"", "stranger"}[f.dice>>32%2]
 	r.exclusively(func() (string, bool) { return "locks", true }, func(string) {
-		for range 120 {
-			queues := r.box.Queues(r.topic)
-			mq := queues[f.dice%uint64(len(queues))]
-			if r.box.LockHolder(r.group, mq) != "" {
-				if err := r.box.LoseLock(r.group, mq, to); err != nil {
-					r.t.Error(err)
-				}
-				hits++
-				return
-			}
-			time.Sleep(500 * time.Millisecond)
+		queues := r.box.Queues(r.topic)
+		mq := queues[f.dice%uint64(len(queues))]
+		r.lasting(0, func() int64 { return int64(len(r.box.LockHolder(r.group, mq))) })
+		if r.box.LockHolder(r.group, mq) == "" {
+			return
 		}
+		if err := r.box.LoseLock(r.group, mq, to); err != nil {
+			r.t.Error(err)
+		}
+		hits++
 	})
 	return hits
 }
-

@@ -53,7 +53,9 @@ type chaosRun struct {
 	busy    map[string]bool
 	leaving int // goroutines that end crashed clients
 	left    chan struct{}
+	pending atomic.Int64 // faults that are not over
 	began   time.Time
+	took    time.Duration // virtual
 }
 
 // chaosMember is one incarnation of a consumer with a client and a network address of its own.
@@ -100,10 +102,12 @@ func (r *chaosRun) run() {
 	for i := range r.plan.producers {
 		go r.produce(i, ended)
 	}
+	r.pending.Store(int64(len(r.plan.faults)))
 	for _, f := range r.plan.faults {
 		go func() {
 			time.Sleep(f.at)
 			r.play(f)
+			r.pending.Add(-1)
 			ended <- struct{}{}
 		}()
 	}
@@ -288,7 +292,7 @@ func (r *chaosRun) produce(i int, ended chan<- struct{}) {
 		return
 	}
 	rng := rand.New(rand.NewPCG(r.plan.seed, uint64(100+i)))
-	for seq := range int64(r.plan.messages) {
+	for seq := int64(0); seq < int64(r.plan.messages) || r.pending.Load() > 0; seq++ {
 		time.Sleep(r.plan.pace/2 + rand.N(r.plan.pace))
 		m := r.message(name, seq, rng)
 		for !r.send(p, m, name, seq) {

@@ -45,27 +45,29 @@ func chaosSuite(t *testing.T, orderly bool, seeds int) {
 }
 
 func chaosSeed(t *testing.T, plan chaosPlan) {
-	var rec *recorder
+	var r *chaosRun
 	began := time.Now()
-	var virtual time.Duration
+	defer func() { // also when the bubble has failed, which ends this function
+		if r == nil {
+			return
+		}
+		report := r.rec.check.Finish()
+		if t.Failed() || !report.OK || os.Getenv(envChaosSeed) != "" {
+			t.Logf("seed %d: history in %s (run it again with %s=%d)", plan.seed, saveHistory(t, plan, r.rec), envChaosSeed, plan.seed)
+		}
+		if !report.OK {
+			_ = report.WriteText(testLog{t})
+			t.Fail()
+		}
+		t.Logf("%d events, %s virtual in %s real; %d delivered, %d redelivered, %d handover falls, %d lock overlaps", report.Counts.Events,
+			r.took.Round(time.Second), time.Since(began).Round(time.Millisecond), report.Counts.Delivered, report.Counts.Redelivered,
+			report.Counts.HandoverFalls, report.Counts.LockOverlaps)
+	}()
 	synctest.Test(t, func(t *testing.T) {
-		r := newChaosRun(t, plan)
-		rec = r.rec
+		r = newChaosRun(t, plan)
 		r.run()
-		virtual = time.Since(r.began)
+		r.took = time.Since(r.began)
 	})
-	report := rec.check.Finish()
-	failed := t.Failed() || !report.OK
-	if failed || os.Getenv(envChaosSeed) != "" {
-		t.Logf("seed %d: history in %s (run it again with %s=%d)", plan.seed, saveHistory(t, plan, rec), envChaosSeed, plan.seed)
-	}
-	if !report.OK {
-		_ = report.WriteText(testLog{t})
-		t.Fail()
-	}
-	t.Logf("%d events, %s virtual in %s real; %d delivered, %d redelivered, %d handover falls, %d lock overlaps", report.Counts.Events,
-		virtual.Round(time.Second), time.Since(began).Round(time.Millisecond), report.Counts.Delivered, report.Counts.Redelivered,
-		report.Counts.HandoverFalls, report.Counts.LockOverlaps)
 }
 
 type testLog struct{ t testing.TB }

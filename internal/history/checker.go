@@ -39,6 +39,7 @@ type Checker struct {
 	minRate   float64
 	planned   []string
 	felt      map[string]int64 // hits by kind of fault; present: it is in the history
+	active    map[string]bool  // faults that have begun and not ended
 	disturbed bool             // something was broken or crashed: repetitions may have a cause outside of the group
 
 	report    Report
@@ -58,7 +59,7 @@ type member struct {
 func NewChecker() *Checker {
 	return &Checker{
 		groups: map[string]*group{}, messages: map[messageKey]*message{}, senders: map[string]*sender{}, members: map[string]*member{},
-		felt: map[string]int64{}, keep: remembered,
+		felt: map[string]int64{}, active: map[string]bool{}, keep: remembered,
 		report: Report{Violations: []Violation{}},
 	}
 }
@@ -170,7 +171,12 @@ func (c *Checker) onMeta(m *Meta) {
 }
 
 func (c *Checker) onFault(e *Event) {
-	c.report.Counts.Faults++
+	if e.To != 0 {
+		c.report.Counts.Faults++
+		delete(c.active, e.Kind)
+	} else {
+		c.active[e.Kind] = true
+	}
 	c.report.Counts.FaultHits += e.Hits
 	c.felt[e.Kind] += e.Hits
 	c.disturbed = true

@@ -150,8 +150,8 @@ func (c *Checker) checkRepetition(q *queue, s *slot, o *ownership, e *Event) {
 	case s.deliveries == 0 || s.again:
 		s.again = false
 		return
-	case same && s.result == ResultLater && !s.done:
-		return // as the handler wanted
+	case same && s.result == ResultLater && (!s.done || c.disturbed):
+		return // as the handler wanted; that a copy is stored elsewhere may not be known
 	}
 	c.report.Counts.Redelivered++
 	switch {

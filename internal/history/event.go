@@ -37,7 +37,7 @@ const (
 	TypeCommit Type = "commit" // Group, Queue, Offset, By, Member: a group's offset was stored
 	TypeReset  Type = "reset"  // Group, Queue, Offset: somebody set the group's offset on purpose
 
-	TypeFault    Type = "fault"    // Kind, From, To, Hits: something was broken for a while, and how often that was felt
+	TypeFault    Type = "fault"    // Kind, From, To, Hits: something was broken for a while, and how often that was felt; without To it only begins
 	TypeCrash    Type = "crash"    // Member: it ended without a word
 	TypeStopping Type = "stopping" // Member: it was told to stop
 	TypeStop     Type = "stop"     // Member, Clean: it has stopped; clean says that it reported no error

@@ -214,7 +214,7 @@ func (c *Checker) onLock(e *Event) {
 		l.lose(l.holder, e)
 		l.holder = ""
 	case e.Result == ResultRefused:
-		if _, held := l.granted[e.Member]; held {
+		if _, held := l.granted[e.Member]; held && len(c.active) == 0 { // otherwise the answer may be lost
 			l.refused[e.Member] = *e
 		}
 	default:
