@@ -75,6 +75,10 @@ type ConsumerConfig struct {
 	LocalOffsets string
 	// NeverCommit saves no offset and hands nothing back: the next member gets everything again.
 	NeverCommit bool
+	// CommitInPull also sends the commit along with each pull, as Java does. Default: only requests with an answer commit.
+	// A pull can overtake such a request on its way, so that the commit falls for a moment, and the pull that learns of an
+	// offset reset puts the old offset back.
+	CommitInPull bool `x:"commit-in-pull" help:"send the commit along with each pull too, as Java does; it can undo an offset reset"`
 	// MaxBody bounds one unpacked body in bytes. Default: 16 MiB.
 	MaxBody int
 

@@ -66,7 +66,7 @@ func (q *assignedQueue) pullRequest(e *queueEpoch, master bool, sub *protocol.Su
 		flag |= protocol.PullSubscription
 		req.Subscription = sub.SubString
 	}
-	if done := e.progress.done.Load(); master && q.store != nil && q.store.remote() && !q.cfg.NeverCommit && done > 0 {
+	if done := e.progress.done.Load(); q.cfg.CommitInPull && master && q.store != nil && q.store.remote() && !q.cfg.NeverCommit && done > 0 {
 		flag |= protocol.PullCommitOffset // a slave does not keep offsets
 		req.CommitOffset = done
 	}
