@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	rocketmq "github.com/apache/rocketmq-client-go/v2"
 	"github.com/apache/rocketmq-client-go/v2/primitive"
@@ -55,7 +56,9 @@ func produce(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	settings := []producer.Option{producer.WithNameServer([]string{a[0]}), producer.WithGroupName("peer_go_producer"), producer.WithRetry(2)}
+	settings := []producer.Option{producer.WithNameServer([]string{a[0]}), producer.WithGroupName("peer_go_producer"), producer.WithRetry(2),
+		// The default of 3 s is short for a busy machine.
+		producer.WithSendMsgTimeout(15 * time.Second)}
 	if keys.AccessKey != "" {
 		settings = append(settings, producer.WithCredentials(*keys))
 	}

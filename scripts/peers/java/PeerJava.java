@@ -53,6 +53,9 @@ public class PeerJava {
   /** Ends a speed run whose messages never come. */
   static final long BENCH_LIMIT_SECONDS = 300;
 
+  /** Of one request; the default of 3 s is short for a busy machine, on which the drivers must still tell right from wrong. */
+  static final int REQUEST_LIMIT_MILLIS = 15000;
+
   static class UsageException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -138,6 +141,8 @@ public class PeerJava {
     if (o.named.containsKey("tx")) { produceTx(o, topic, n); return; }
     DefaultMQProducer p = new DefaultMQProducer("peer_java_producer", o.hook());
     p.setNamesrvAddr(o.at[0]);
+    p.setMqClientApiTimeout(REQUEST_LIMIT_MILLIS);
+    p.setSendMsgTimeout(REQUEST_LIMIT_MILLIS);
     p.start();
     for (int seq = 0; seq < n; seq += batch) {
       List<Message> messages = new ArrayList<>();
@@ -164,6 +169,8 @@ public class PeerJava {
     }
     TransactionMQProducer p = new TransactionMQProducer("peer_java_producer", o.hook());
     p.setNamesrvAddr(o.at[0]);
+    p.setMqClientApiTimeout(REQUEST_LIMIT_MILLIS);
+    p.setSendMsgTimeout(REQUEST_LIMIT_MILLIS);
     p.setTransactionListener(new TransactionListener() {
       public LocalTransactionState executeLocalTransaction(Message m, Object arg) { return state; }
 
@@ -262,6 +269,7 @@ public class PeerJava {
     DefaultMQPushConsumer c = new DefaultMQPushConsumer(o.at[1]);
     if (o.hook() != null) c = new DefaultMQPushConsumer(o.at[1], o.hook());
     c.setNamesrvAddr(o.at[0]);
+    c.setMqClientApiTimeout(REQUEST_LIMIT_MILLIS);
     c.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     c.subscribe(o.at[2], selector(o));
     if (mode.equals("broadcast")) c.setMessageModel(MessageModel.BROADCASTING);
@@ -283,6 +291,7 @@ public class PeerJava {
   static DefaultLitePullConsumer liteConsumer(Options o) {
     DefaultLitePullConsumer c = new DefaultLitePullConsumer(o.at[1], o.hook());
     c.setNamesrvAddr(o.at[0]);
+    c.setMqClientApiTimeout(REQUEST_LIMIT_MILLIS);
     c.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
     return c;
   }
