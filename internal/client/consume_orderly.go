@@ -62,7 +62,6 @@ func (p *PushConsumer) settle(e *queueEpoch, b *Batch, result Result) {
 	case result == Later:
 		q.failed.Add(int64(len(b.Messages)))
 		if p.exhausted(e, b.Messages) {
-			p.finish(e, b.Messages)
 			p.release(q)
 			return
 		}
@@ -81,13 +80,13 @@ func (p *PushConsumer) release(q *assignedQueue) {
 }
 
 // exhausted counts an attempt of each message. Those that have had their attempts go to the dead-letter topic by way of
-// the retry topic; true means that all of them are stored there and the queue may go on.
+// the retry topic, and are finished once they are stored there: messages of one batch may have had different numbers of
+// attempts, and the others come again without them. true means that none is left and the queue may go on.
 func (p *PushConsumer) exhausted(e *queueEpoch, batch []*protocol.MessageExt) bool {
-	all := true
+	dead := make([]*protocol.MessageExt, 0, len(batch))
 	for _, m := range batch {
 		if p.cfg.MaxReconsume < 0 || m.ReconsumeTimes < p.cfg.MaxReconsume {
 			m.ReconsumeTimes++
-			all = false
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.handlerCtx), p.client.cfg.CallTimeout)
@@ -96,10 +95,12 @@ func (p *PushConsumer) exhausted(e *queueEpoch, batch []*protocol.MessageExt) bo
 		if err != nil {
 			p.client.log.Warn("a message that has had its attempts is not stored in the dead-letter topic yet",
 				"queue", e.queue.mq, "offset", m.QueueOffset, "err", err)
-			all = false
+			continue
 		}
+		dead = append(dead, m)
 	}
-	return all
+	p.finish(e, dead)
+	return len(dead) == len(batch)
 }
 
 // resume ends the pause of a suspended queue: what lies at or behind offset from is handed out again, first of all.
