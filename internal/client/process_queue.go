@@ -51,12 +51,12 @@ func newProcessQueue(start int64, limits flowLimits, consumerBytes *atomic.Int64
 
 // Put caches messages that were fetched in offset order; next is the offset to fetch from now on. Messages at or below
 // the newest one cached are repetitions and are left out. It returns how many were taken in, and the offset that may be
-// committed.
-func (pq *ProcessQueue) Put(msgs []protocol.MessageExt, next int64) (accepted int, low int64) {
+// committed. ok is false when the queue was dropped meanwhile: the answer belongs to nobody.
+func (pq *ProcessQueue) Put(msgs []protocol.MessageExt, next int64) (accepted int, low int64, ok bool) {
 	pq.mu.Lock()
 	defer pq.mu.Unlock()
 	if pq.dropped {
-		return 0, pq.lowLocked()
+		return 0, 0, false
 	}
 	var bytes int64
 	for i := range msgs {
@@ -76,7 +76,7 @@ func (pq *ProcessQueue) Put(msgs []protocol.MessageExt, next int64) (accepted in
 	pq.next = max(pq.next, next, pq.newest+1)
 	pq.count += int64(accepted)
 	pq.addBytesLocked(bytes)
-	return accepted, pq.lowLocked()
+	return accepted, pq.lowLocked(), true
 }
 
 func (pq *ProcessQueue) addBytesLocked(n int64) {

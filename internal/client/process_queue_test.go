@@ -62,7 +62,7 @@ func TestProcessQueueModel(t *testing.T) {
 					}
 				}
 				m.next = max(m.next, next)
-				if got, low := pq.Put(messages(list...), next); got != wantAccepted || low != m.low() {
+				if got, low, ok := pq.Put(messages(list...), next); !ok || got != wantAccepted || low != m.low() {
 					t.Fatalf("Put accepted %d, low %d; want %d, %d", got, low, wantAccepted, m.low())
 				}
 			},
@@ -136,8 +136,8 @@ func TestProcessQueueDropped(t *testing.T) {
 	if low, ok := pq.Remove(batch); ok {
 		t.Errorf("Remove on a dropped queue allows a commit of %d", low)
 	}
-	if n, _ := pq.Put(messages(3), 4); n != 0 {
-		t.Errorf("a dropped queue took %d messages in", n)
+	if n, low, ok := pq.Put(messages(3), 4); n != 0 || low != 0 || ok {
+		t.Errorf("a dropped queue took %d messages in and allows a commit of %d", n, low)
 	}
 	if again, _ := pq.Take(nil, 3, 1); len(again) != 0 {
 		t.Errorf("a dropped queue handed out %d messages", len(again))

@@ -147,7 +147,10 @@ func (q *assignedQueue) onPulled(ctx context.Context, e *queueEpoch, res *pullRe
 		q.client.log.Warn("the broker's next offset goes backwards", "queue", q.mq, "asked", e.pq.Next(), "next", res.next)
 	}
 	before := e.pq.Next()
-	accepted, low := e.pq.Put(res.messages, res.next)
+	accepted, low, ok := e.pq.Put(res.messages, res.next)
+	if !ok {
+		return 0 // the lock was lost while the pull was under way
+	}
 	e.progress.advance(low)
 	if accepted > 0 {
 		q.pulled.Add(int64(accepted))
