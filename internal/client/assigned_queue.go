@@ -36,6 +36,7 @@ type assignedQueue struct {
 	until  int64         // the loop ends when everything below it was fetched; noOffset: never
 
 	epoch   atomic.Pointer[queueEpoch] // nil until the start offset is known
+	saving  chan struct{}              // capacity 1: whoever has put a token in may save the offset
 	paused  atomic.Bool
 	flow    atomic.Pointer[flowLimits] // limits in force when they are not the consumer's own
 	replica atomic.Int64               // the broker id that the last answer suggested to read from
@@ -81,7 +82,7 @@ type queueEpoch struct {
 }
 
 func (p *puller) newAssignedQueue(mq protocol.MessageQueue) *assignedQueue {
-	q := &assignedQueue{puller: p, mq: mq, ended: make(chan struct{}), resumed: make(chan struct{}, 1), cancel: func() {}, until: noOffset, idle: make(chan struct{}, 1)}
+	q := &assignedQueue{puller: p, mq: mq, ended: make(chan struct{}), resumed: make(chan struct{}, 1), cancel: func() {}, until: noOffset, idle: make(chan struct{}, 1), saving: make(chan struct{}, 1)}
 	q.brokerMin.Store(noOffset)
 	q.brokerMax.Store(noOffset)
 	q.takeoverAt.Store(noOffset)

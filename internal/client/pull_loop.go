@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"mqctl/internal/protocol"
@@ -178,10 +179,20 @@ func (q *assignedQueue) onOffsetMoved(ctx context.Context, e *queueEpoch, res *p
 	return correctionPause
 }
 
-// saveProgress stores the epoch's progress if the store does not have it.
+// saveProgress stores the epoch's progress if the store does not have it. One save of a queue is under way at a time: of two
+// the later one could be stored first and the offset would fall, and one of an epoch that has ended would undo a reset.
 func (q *assignedQueue) saveProgress(ctx context.Context, e *queueEpoch) error {
+	if _, ok := e.progress.unsaved(); !ok || q.store == nil || q.cfg.NeverCommit {
+		return nil
+	}
+	select {
+	case q.saving <- struct{}{}:
+		defer func() { <-q.saving }()
+	case <-ctx.Done():
+		return fmt.Errorf("commit %s: %w", q.mq, ctx.Err())
+	}
 	offset, ok := e.progress.unsaved()
-	if !ok || q.store == nil || q.cfg.NeverCommit {
+	if !ok || q.epoch.Load() != e {
 		return nil
 	}
 	if err := q.store.save(ctx, q.mq, offset); err != nil {

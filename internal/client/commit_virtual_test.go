@@ -1,0 +1,101 @@
+package client_test
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mqctl/internal/protocol"
+	"mqctl/internal/sandbox"
+	"mqctl/internal/testcluster"
+)
+
+// commitLog collects the commits of a queue as the broker stores them.
+type commitLog struct {
+	mu      sync.Mutex
+	offsets []int64
+}
+
+func watchCommits(k *testcluster.Cluster, mq protocol.MessageQueue) *commitLog {
+	l := &commitLog{}
+	k.Sandbox().Observe(func(c *sandbox.Change) {
+		if c.Kind == sandbox.Committed && c.Queue == mq && c.Request != 0 {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.offsets = append(l.offsets, c.Offset)
+		}
+	})
+	return l
+}
+
+// A commit that the broker takes its time with is not overtaken by a later one, neither of the timer nor of Close.
+func TestCommitsDoNotOvertake(t *testing.T) {
+	for _, when := range []time.Duration{5100 * time.Millisecond, 10100 * time.Millisecond, 12 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			k := testcluster.Virtual(t, 1)
+			topic, group := k.Topic(1), k.Group()
+			c := k.Client()
+			mq := queues(t, c, topic)[0]
+			l := watchCommits(k, mq)
+			f, err := sandbox.ParseFault("commit:wait=2s,times=1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.Sandbox().Inject(f)
+			var in inbox
+			p := consume(t, c, group, topic, in.handle)
+			began := time.Now()
+			for i := 0; time.Since(began) < when; i++ {
+				put(t, c, mq, strconv.Itoa(i))
+				time.Sleep(50 * time.Millisecond)
+			}
+			closeNow(t, p)
+			time.Sleep(5 * time.Second)
+			_, end, _ := k.Sandbox().Bounds(mq)
+			if at, _ := k.Sandbox().Offset(group, mq); at != end || end < 50 {
+				t.Errorf("closed after %s: committed %d, the end is %d", when, at, end)
+			}
+			for i := 1; i < len(l.offsets); i++ {
+				if l.offsets[i] < l.offsets[i-1] {
+					t.Errorf("closed after %s: commits fall: %v", when, l.offsets)
+				}
+			}
+		})
+	}
+}
+
+// C07: a reset is not undone by a save of the old position that is under way at that moment.
+func TestC07_ResetIsNotUndoneByASave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := testcluster.Virtual(t, 1)
+		topic, group := k.Topic(1), k.Group()
+		c := k.Client()
+		mq := fill(t, c, topic, 100)[0]
+		l := watchCommits(k, mq)
+		f, err := sandbox.ParseFault("commit:wait=2s,times=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Sandbox().Inject(f)
+		var in inbox
+		p := consume(t, c, group, topic, in.handle)
+		testcluster.Eventually(t, time.Minute, "100 messages", func() bool { return in.count() == 100 })
+		testcluster.Eventually(t, time.Minute, "the first save", func() bool { return k.Sandbox().Counts()[protocol.UpdateConsumerOffset] > 0 })
+		if err := k.Sandbox().PushReset(group, mq, 10); err != nil {
+			t.Fatal(err)
+		}
+		testcluster.Eventually(t, time.Minute, "90 messages again", func() bool { return in.count() == 190 })
+		closeNow(t, p)
+		down := 0
+		for i := 1; i < len(l.offsets); i++ {
+			if l.offsets[i] < l.offsets[i-1] {
+				down++
+			}
+		}
+		if down != 1 || l.offsets[len(l.offsets)-1] != 100 {
+			t.Errorf("commits %v: want one fall, to 10, and 100 at the end", l.offsets)
+		}
+	})
+}
