@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -61,43 +62,72 @@ func (p *program) newApp() *cli.App {
 		Commands: p.finish([]*cli.Command{
 			p.demoCommand(), p.sandboxCommand(), p.consumeCommand(), p.produceCommand(),
 			p.topicCommand(), p.offsetCommand(), p.wireCommand(), p.completionCommand(), p.versionCommand(),
-		}),
+			alias("topics", p.topicLsCommand()), alias("lag", p.offsetLagCommand()),
+		}, ""),
 	}
 }
 
+// alias is a command under another name, which the help leaves out.
+func alias(name string, c *cli.Command) *cli.Command {
+	c.Name, c.Hidden = name, true
+	return c
+}
+
+// watchable are the commands that --watch repeats: those that read the cluster and end by themselves.
+var watchable = []string{"topic ls", "topic route", "topics", "offset topic", "offset lag", "lag"}
+
 // finish sets what all commands have in common.
-func (p *program) finish(commands []*cli.Command) []*cli.Command {
+func (p *program) finish(commands []*cli.Command, path string) []*cli.Command {
 	for _, c := range commands {
+		name := strings.TrimSpace(path + " " + c.Name)
 		c.HideHelpCommand = true // else a topic named help would be a command
 		c.OnUsageError = onUsageError
-		p.finish(c.Subcommands)
+		p.finish(c.Subcommands, name)
+		action := c.Action
+		if action == nil || slices.Contains(watchable, name) {
+			continue
+		}
+		c.Action = func(c *cli.Context) error {
+			if p.opt.watch > 0 {
+				return usagef("mqctl %s has no --watch: --watch repeats commands that read, %s", name, strings.Join(watchable, ", "))
+			}
+			return action(c)
+		}
 	}
 	return commands
 }
 
 func (p *program) rootFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "namesrv", Aliases: []string{"n"}, EnvVars: []string{"MQCTL_NAMESRV", "NAMESRV_ADDR"},
-			Usage: "name servers, `HOST:PORT` separated by ; or ,"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, EnvVars: []string{"MQCTL_OUTPUT"},
-			Usage: "output `FORMAT`: table, wide, json, jsonl, yaml, csv; consume has raw and hex as well"},
-		&cli.DurationFlag{Name: "timeout", EnvVars: []string{"MQCTL_TIMEOUT"}, Value: 5 * time.Second,
-			Usage: "time `LIMIT` of a question or change as a whole (default 5s)"},
+		&cli.StringFlag{Name: "namesrv", Aliases: []string{"n"}, EnvVars: setVariables("MQCTL_NAMESRV", "NAMESRV_ADDR"),
+			Usage: "name servers, `HOST:PORT` separated by ; or , [$MQCTL_NAMESRV, $NAMESRV_ADDR]"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, EnvVars: setVariables("MQCTL_OUTPUT"),
+			Usage: "output `FORMAT`: table, wide, json, jsonl, yaml, csv; consume has raw and hex as well [$MQCTL_OUTPUT]"},
+		&cli.DurationFlag{Name: "timeout", EnvVars: setVariables("MQCTL_TIMEOUT"), Value: 5 * time.Second,
+			Usage: "time `LIMIT` of a question or change as a whole (default 5s) [$MQCTL_TIMEOUT]"},
 		&cli.StringSliceFlag{Name: "set", Aliases: []string{"X"},
 			Usage: "`KEY=VALUE` for any setting of the engine; -X list shows them"},
 		&cli.DurationFlag{Name: "watch", Usage: "repeat a command that reads every `TIME`, such as 2s"},
-		&cli.BoolFlag{Name: "read-only", EnvVars: []string{"MQCTL_READ_ONLY"}, Usage: "refuse every command that writes"},
-		&cli.StringFlag{Name: "wire", EnvVars: []string{"MQCTL_WIRE"}, Usage: "write every frame to `FILE`; mqctl wire FILE reads it"},
-		&cli.StringFlag{Name: "max-frame", EnvVars: []string{"MQCTL_MAX_FRAME"},
-			Usage: "largest frame accepted from a server, a `SIZE` such as 16MiB (default 16MiB)"},
+		&cli.BoolFlag{Name: "read-only", EnvVars: setVariables("MQCTL_READ_ONLY"), Usage: "refuse every command that writes [$MQCTL_READ_ONLY]"},
+		&cli.StringFlag{Name: "wire", EnvVars: setVariables("MQCTL_WIRE"), Usage: "write every frame to `FILE`; mqctl wire FILE reads it [$MQCTL_WIRE]"},
+		&cli.StringFlag{Name: "max-frame", EnvVars: setVariables("MQCTL_MAX_FRAME"),
+			Usage: "largest frame accepted from a server, a `SIZE` such as 16MiB (default 16MiB) [$MQCTL_MAX_FRAME]"},
 		&cli.BoolFlag{Name: "quiet", Usage: "say nothing but data and errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Count: new(int), Usage: "log what the engine does; twice for details"},
-		&cli.StringFlag{Name: "log-format", EnvVars: []string{"MQCTL_LOG_FORMAT"}, Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
+		&cli.StringFlag{Name: "log-format", EnvVars: setVariables("MQCTL_LOG_FORMAT"), Value: "text", Usage: "`FORMAT` of the log on stderr: text or json (default text) [$MQCTL_LOG_FORMAT]"},
 		&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print the version"},
 	}
 }
 
-func wantsVersion(root []string) bool { return slices.Contains(root, "--version=true") }
+// setVariables is the names of those variables that are set to something: an empty one must not hide the next.
+func setVariables(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return os.Getenv(name) == "" })
+}
+
+// wantsRoot reports whether the flags of mqctl itself are something to do.
+func wantsRoot(root []string) bool {
+	return slices.Contains(root, "--version=true") || slices.Contains(root, "--set=list")
+}
 
 // before reads the flags of mqctl itself.
 func (p *program) before(c *cli.Context) error {
@@ -126,6 +156,9 @@ func (p *program) before(c *cli.Context) error {
 		p.opt.maxFrame = int(n)
 	}
 	p.log = newLogger(p.stderr, p.errTerminal, p.opt)
+	if slices.Contains(p.opt.settings, "list") {
+		return joinFirst(p.listSettings(), &exitError{code: exitOK})
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +51,9 @@ func (p *program) consumeGroup(ctx context.Context, o *consumeOptions, printer *
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	r.done, r.stop = context.WithCancelCause(ctx)
+	watched, stopWatching := p.whileRead(ctx)
+	defer stopWatching()
+	r.done, r.stop = context.WithCancelCause(watched)
 	defer r.stop(nil)
 	r.lastSeen.Store(time.Now().UnixNano())
 	join, cancel := p.withDeadline(ctx)
@@ -60,6 +63,9 @@ func (p *program) consumeGroup(ctx context.Context, o *consumeOptions, printer *
 		return err
 	}
 	p.unsaved.Store(r.uncommitted)
+	if p.errTerminal {
+		p.note("consuming %s as a member of %s; Ctrl-C commits and leaves", strings.Join(o.topics, ", "), o.group)
+	}
 	stopStats := p.startStats(ctx, o.stats, conn.Snapshot)
 	r.wait()
 	stopStats()
@@ -314,38 +320,62 @@ func (r *groupRun) wait() {
 	}
 }
 
-// noQueuePatience is how long -e waits for queues: with more members than queues there are none for some.
+// noQueuePatience is how long -e waits for queues of each topic: with more members than queues there are none for some.
 const noQueuePatience = 5 * time.Second
+
+// settledPolls is how often in a row the ends must look reached: queues are taken over one topic after the other.
+const settledPolls = 3
 
 // queueEnds knows the end that each queue had when it was taken over.
 type queueEnds struct {
-	run   *groupRun
-	end   map[protocol.MessageQueue]int64
-	began time.Time
+	run     *groupRun
+	end     map[protocol.MessageQueue]int64
+	began   time.Time
+	owned   int // at the last look
+	settled int // looks in a row that found the same queues at their ends
 }
 
-// reached reports whether every queue owned now has been consumed up to its end.
+// reached reports whether every queue owned now has been consumed up to its end, and for a while already.
 func (e *queueEnds) reached(ctx context.Context) bool {
-	owned := 0
-	for _, q := range e.run.queues() {
-		owned++
-		mq := protocol.MessageQueue{Topic: q.Topic, BrokerName: q.Broker, QueueID: q.QueueID}
-		end, known := e.end[mq]
-		if !known {
-			ask, cancel := e.run.withDeadline(ctx)
-			var err error
-			end, err = e.run.conn.MaxOffset(ask, mq)
-			cancel()
-			if err != nil {
-				return false
-			}
-			e.end[mq] = end
-		}
-		if q.NextOffset == nil || *q.NextOffset < end || q.OldestOffset != nil && *q.OldestOffset < end {
+	queues := e.run.queues()
+	if !e.allReached(ctx, queues) || len(queues) != e.owned {
+		e.owned, e.settled = len(queues), 0
+		return false
+	}
+	e.settled++
+	return e.settled >= settledPolls
+}
+
+func (e *queueEnds) allReached(ctx context.Context, queues []stats.Queue) bool {
+	topics := map[string]bool{}
+	for _, q := range queues {
+		topics[q.Topic] = true
+		end, ok := e.endOf(ctx, protocol.MessageQueue{Topic: q.Topic, BrokerName: q.Broker, QueueID: q.QueueID})
+		if !ok || q.NextOffset == nil || *q.NextOffset < end || q.OldestOffset != nil && *q.OldestOffset < end {
 			return false
 		}
 	}
-	return owned > 0 || time.Since(e.began) > noQueuePatience
+	for _, topic := range e.run.o.topics {
+		if !topics[topic] && time.Since(e.began) < noQueuePatience {
+			return false
+		}
+	}
+	return true
+}
+
+// endOf is the end that a queue had when it was first seen here.
+func (e *queueEnds) endOf(ctx context.Context, mq protocol.MessageQueue) (int64, bool) {
+	if end, ok := e.end[mq]; ok {
+		return end, true
+	}
+	ctx, cancel := e.run.withDeadline(ctx)
+	defer cancel()
+	end, err := e.run.conn.MaxOffset(ctx, mq)
+	if err != nil {
+		return 0, false
+	}
+	e.end[mq] = end
+	return end, true
 }
 
 // queues is the queues owned now.

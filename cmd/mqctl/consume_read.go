@@ -51,7 +51,9 @@ func (p *program) consumeRead(ctx context.Context, o *consumeOptions, printer *m
 	}
 	defer r.reader.Close()
 	stopStats := p.startStats(ctx, o.stats, conn.Snapshot)
-	err = r.run(ctx)
+	watched, stopWatching := p.whileRead(ctx)
+	err = r.run(watched)
+	stopWatching()
 	stopStats()
 	return r.finish(ctx, err)
 }

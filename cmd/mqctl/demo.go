@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ func (p *program) demoCommand() *cli.Command {
 
 // demoRow is a queue of the demo on a terminal.
 type demoRow struct {
+	Topic  string      `json:"topic" col:"TOPIC"`
 	Queue  string      `json:"queue" col:"QUEUE"`
 	Cached int64       `json:"cached" col:"CACHED" unit:"count"`
 	Size   int64       `json:"size" col:"SIZE" unit:"bytes"`
@@ -72,6 +75,9 @@ func (p *program) demoAction(c *cli.Context) error {
 		return usagef("--for %s: want more than 0", c.Duration("for"))
 	}
 	opt := demo.Options{Logger: p.log}
+	if p.outTerminal && p.opt.verbose == 0 {
+		opt.Logger = nil // its lines would tear the table apart, which shows the same
+	}
 	if text := c.String("rate"); text != "" {
 		var err error
 		if opt.Rate, err = parseRate(text); err != nil {
@@ -113,7 +119,7 @@ func (p *program) runDemo(ctx context.Context, d *demo.Demo) (*demoSummary, erro
 			most[mq] = max(most[mq], q.CachedCount)
 		}
 		if !screen {
-			p.note("%s", demoLine(d, s))
+			p.note("%s", strings.Join(demoLines(d, s), "   "))
 			return
 		}
 		text, err := p.demoScreen(d, s, lines)
@@ -142,9 +148,13 @@ func demoQueues(s *stats.Snapshot) []stats.Queue {
 
 // demoScreen is the table, drawn over the one before, which had so many lines.
 func (p *program) demoScreen(d *demo.Demo, s *stats.Snapshot, before int) (string, error) {
-	doc := render.Document{Head: []string{demoLine(d, s)}}
+	doc := render.Document{Head: demoLines(d, s)}
 	rows := []demoRow{}
-	for _, q := range demoQueues(s) {
+	list := demoQueues(s)
+	slices.SortStableFunc(list, func(a, b stats.Queue) int { // retry topics last
+		return cmp.Compare(strings.Index(a.Topic, protocol.RetryTopicPrefix), strings.Index(b.Topic, protocol.RetryTopicPrefix))
+	})
+	for _, q := range list {
 		topic := q.Topic
 		if protocol.IsRetryTopic(topic) {
 			topic = protocol.RetryTopicPrefix
@@ -158,7 +168,7 @@ func (p *program) demoScreen(d *demo.Demo, s *stats.Snapshot, before int) (strin
 			hits = ""
 		}
 		rows = append(rows, demoRow{
-			Queue: fmt.Sprintf("%s %s/%d", topic, q.Broker, q.QueueID), Cached: q.CachedCount, Size: q.CachedBytes, Span: q.Span,
+			Topic: topic, Queue: fmt.Sprintf("%s/%d", q.Broker, q.QueueID), Cached: q.CachedCount, Size: q.CachedBytes, Span: q.Span,
 			Held: held, Hits: hits, Lag: q.Lag, In: q.InRate, Out: q.ConsumedRate,
 		})
 	}
@@ -172,14 +182,19 @@ func (p *program) demoScreen(d *demo.Demo, s *stats.Snapshot, before int) (strin
 	return b.String(), err
 }
 
-// demoLine is the demo in one line.
-func demoLine(d *demo.Demo, s *stats.Snapshot) string {
-	t := d.Totals()
-	state := "handler fast"
+// demoLines is the demo in two lines.
+func demoLines(d *demo.Demo, s *stats.Snapshot) []string {
+	t, sum := d.Totals(), sumOf(s)
+	state := "fast"
 	if d.Slow() {
-		state = "handler SLOW"
+		state = "SLOW"
 	}
-	return fmt.Sprintf("%s  %s  produced %s  open %s", statsLine(s), state, render.Count(t.Produced), render.Count(t.Open))
+	return []string{
+		fmt.Sprintf("%s   produced %s   consumed %s   retried %s   open %s   in %s/s   out %s/s", s.At.Format(time.TimeOnly), render.Count(t.Produced),
+			render.Count(t.Consumed), render.Count(t.Retried), render.Count(t.Open), render.PerSecond(sum.in), render.PerSecond(sum.out)),
+		fmt.Sprintf("handler %s   cached %s (%s)   %s   held back %s", state, render.Count(sum.cached), render.Bytes(sum.bytes),
+			sum.lagText(), hitsText(sum.hits)),
+	}
 }
 
 func newDemoSummary(s *stats.Snapshot, most map[protocol.MessageQueue]int64) *demoSummary {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -89,7 +90,7 @@ func (p *program) execute(ctx context.Context, args []string) error {
 	switch {
 	case line.wantHelp:
 		return writeHelp(p.stdout, app, line, p.width)
-	case line.command == nil && len(line.args) == 0 && !wantsVersion(line.root):
+	case line.command == nil && len(line.args) == 0 && !wantsRoot(line.root):
 		return writeHelp(p.stdout, app, line, p.width)
 	case line.command != nil && line.command.Action == nil:
 		if err := writeHelp(p.stderr, app, line, p.width); err != nil {
@@ -142,6 +143,38 @@ func (p *program) write(v any) error {
 		}
 	}
 	return render.Write(p.stdout, f, v, p.renderOptions())
+}
+
+// pipePoll is how often a command that waits looks whether its output is still read.
+const pipePoll = 250 * time.Millisecond
+
+// whileRead is a context that ends with a broken pipe when nobody reads the output any more. stop ends the watching.
+func (p *program) whileRead(ctx context.Context) (watched context.Context, stop func()) {
+	out, ok := p.stdout.(*outputWriter)
+	if !ok || p.outTerminal {
+		return ctx, func() {}
+	}
+	watched, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() { // stop waits for it
+		defer close(done)
+		tick := time.NewTicker(pipePoll)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-watched.Done():
+				return
+			}
+			if readerGone(out.w) {
+				cancel(&outputError{syscall.EPIPE})
+			}
+		}
+	}()
+	return watched, func() {
+		cancel(nil)
+		<-done
+	}
 }
 
 // withDeadline limits ctx to --timeout.

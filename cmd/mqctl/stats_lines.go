@@ -24,57 +24,70 @@ func (p *program) statsLines(ctx context.Context, interval time.Duration, take s
 	})
 }
 
-// statsLine is the numbers of all consumers in one line.
-func statsLine(s *stats.Snapshot) string {
-	var queues, paused int
-	var cached, bytes, lag, consumed, failed int64
-	var hits stats.Hits
-	var in, out float64
-	unknown := 0
-	for _, c := range s.Consumers {
-		cached, bytes, consumed, failed = cached+c.CachedCount, bytes+c.CachedBytes, consumed+c.Consumed, failed+c.Failed
-		for _, q := range c.Queues {
-			queues++
-			hits = addHits(hits, q.Hits)
-			if q.Paused {
-				paused++
-			}
-			if q.InRate != nil {
-				in += float64(*q.InRate)
-			}
-			if q.ConsumedRate != nil {
-				out += float64(*q.ConsumedRate)
-			}
-			if q.Lag == nil {
-				unknown++
-			} else {
-				lag += *q.Lag
-			}
-		}
-	}
-	parts := []string{
-		s.At.Format(time.TimeOnly),
-		fmt.Sprintf("in %s/s  out %s/s", render.PerSecond(in), render.PerSecond(out)),
-		fmt.Sprintf("consumed %s  failed %s", render.Count(consumed), render.Count(failed)),
-		fmt.Sprintf("cached %s (%s)", render.Count(cached), render.Bytes(bytes)),
-		lagText(lag, unknown, queues),
-		"held back " + hitsText(hits),
-		fmt.Sprintf("queues %d", queues),
-	}
-	if paused > 0 {
-		parts[len(parts)-1] += fmt.Sprintf(" (%d paused)", paused)
-	}
-	return strings.Join(parts, "  ")
+// sum is the numbers of all queues of a snapshot together.
+type sum struct {
+	queues, paused, unknown              int // unknown: queues without a known lag
+	cached, bytes, lag, consumed, failed int64
+	hits                                 stats.Hits
+	in, out                              float64
 }
 
-func lagText(lag int64, unknown, queues int) string {
-	switch {
-	case unknown == queues:
-		return "lag ?"
-	case unknown > 0:
-		return fmt.Sprintf("lag %s (%d queues unknown)", render.Count(lag), unknown)
+func sumOf(s *stats.Snapshot) (t sum) {
+	for _, c := range s.Consumers {
+		t.cached, t.bytes = t.cached+c.CachedCount, t.bytes+c.CachedBytes
+		t.consumed, t.failed = t.consumed+c.Consumed, t.failed+c.Failed
+		for _, q := range c.Queues {
+			t.add(q)
+		}
 	}
-	return "lag " + render.Count(lag)
+	return t
+}
+
+func (t *sum) add(q stats.Queue) {
+	t.queues++
+	t.hits = addHits(t.hits, q.Hits)
+	if q.Paused {
+		t.paused++
+	}
+	if q.InRate != nil {
+		t.in += float64(*q.InRate)
+	}
+	if q.ConsumedRate != nil {
+		t.out += float64(*q.ConsumedRate)
+	}
+	if q.Lag == nil {
+		t.unknown++
+		return
+	}
+	t.lag += *q.Lag
+}
+
+func (t sum) lagText() string {
+	switch {
+	case t.unknown == t.queues:
+		return "lag ?"
+	case t.unknown > 0:
+		return fmt.Sprintf("lag %s (%s unknown)", render.Count(t.lag), countOf(t.unknown, "queue"))
+	}
+	return "lag " + render.Count(t.lag)
+}
+
+// statsLine is the numbers of all consumers in one line.
+func statsLine(s *stats.Snapshot) string {
+	t := sumOf(s)
+	parts := []string{
+		s.At.Format(time.TimeOnly),
+		fmt.Sprintf("in %s/s  out %s/s", render.PerSecond(t.in), render.PerSecond(t.out)),
+		fmt.Sprintf("consumed %s  failed %s", render.Count(t.consumed), render.Count(t.failed)),
+		fmt.Sprintf("cached %s (%s)", render.Count(t.cached), render.Bytes(t.bytes)),
+		t.lagText(),
+		"held back " + hitsText(t.hits),
+		countOf(t.queues, "queue"),
+	}
+	if t.paused > 0 {
+		parts[len(parts)-1] += fmt.Sprintf(" (%d paused)", t.paused)
+	}
+	return strings.Join(parts, "  ")
 }
 
 func addHits(a, b stats.Hits) stats.Hits {
