@@ -1,5 +1,5 @@
-// Verify compares what a driver received with what drivers were told was stored: the lines of `consume` with those of
-// `produce`. It prints every difference and exits 1 if there is one.
+// Verify compares what a driver or mqctl received with what drivers were told was stored: the lines of the drivers' consume,
+// or of `mqctl consume -o jsonl`, with those of the drivers' produce. It prints every difference and exits 1 if there is one.
 //
 //	verify [-anywhere] [-ordered] [-tags A,B] [-seq FROM-TO] RECEIVED SENT...
 //
@@ -10,11 +10,15 @@ package main
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +32,37 @@ type line struct {
 	Keys   string `json:"keys"`
 	Length int    `json:"length"`
 	SHA256 string `json:"sha256"`
+}
+
+// envelope is what mqctl writes a message as.
+type envelope struct {
+	Broker     string            `json:"broker"`
+	QueueID    int               `json:"queue_id"`
+	Offset     int64             `json:"offset"`
+	Tags       string            `json:"tags"`
+	Keys       string            `json:"keys"`
+	Properties map[string]string `json:"properties"`
+	Body       *string           `json:"body"`
+	Encoding   string            `json:"body_encoding"`
+}
+
+func (e envelope) line() (line, error) {
+	body := []byte(*e.Body)
+	if e.Encoding == "base64" {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(*e.Body); err != nil {
+			return line{}, err
+		}
+	}
+	seq, err := strconv.Atoi(e.Properties["seq"])
+	if err != nil {
+		seq = -1
+	}
+	sum := sha256.Sum256(body)
+	return line{
+		Seq: seq, Broker: e.Broker, Queue: e.QueueID, Offset: e.Offset, Tags: e.Tags, Keys: e.Keys,
+		Length: len(body), SHA256: hex.EncodeToString(sum[:]),
+	}, nil
 }
 
 func main() {
@@ -100,8 +135,8 @@ func read(name string, anywhere bool) ([]line, error) {
 	sc := bufio.NewScanner(f)
 	sc.Buffer(nil, 8<<20)
 	for sc.Scan() {
-		var l line
-		if err := json.Unmarshal(sc.Bytes(), &l); err != nil {
+		l, err := parse(sc.Bytes())
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w in %.200q", name, err, sc.Text())
 		}
 		if anywhere {
@@ -110,6 +145,20 @@ func read(name string, anywhere bool) ([]line, error) {
 		lines = append(lines, l)
 	}
 	return lines, sc.Err()
+}
+
+// parse reads a line of a driver's, or one of mqctl's, which has the body itself.
+func parse(b []byte) (line, error) {
+	var e envelope
+	if err := json.Unmarshal(b, &e); err != nil {
+		return line{}, err
+	}
+	if e.Body != nil {
+		return e.line()
+	}
+	var l line
+	err := json.Unmarshal(b, &l)
+	return l, err
 }
 
 // differences compares as bags: a message that comes twice is a difference, too.
