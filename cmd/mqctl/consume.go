@@ -63,7 +63,7 @@ func consumeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "sim-fail", Usage: "with -g: pretend that a message fails with this `PROBABILITY`, 0 to 1"},
 		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: `print each message in this ` + "`FORMAT`" + `: %t topic, %b broker, %q queue, %o offset, %k keys, %g tags, %v body, %V its length, %h{%k=%v } properties, %m id, %M offset id, %d born, %s stored, %r reconsume times, %i counter; {hex} {base64} {json}; \n \t \xNN`},
 		&cli.DurationFlag{Name: "stats", Usage: "print a line of numbers on stderr every `TIME`, such as 1s"},
-		&cli.DurationFlag{Name: "drain-timeout", Value: 10 * time.Second, Usage: "with -g: how long the end waits for running handlers (default 10s)"},
+		&cli.DurationFlag{Name: "drain-timeout", Value: 10 * time.Second, Usage: "with -g: the `TIME` that the end waits for running handlers (default 10s)"},
 		&cli.StringFlag{Name: "cache-total", Usage: "`SIZE` of all cached messages before pulling holds back (default 256MiB)"},
 	}
 }

@@ -61,7 +61,6 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"cluster": cmdCluster, "group": cmdGroup, "code": cmdCode, "fault": cmdFault, "writes": cmdWrites, "peer": cmdPeer,
 			"port": cmdPort, "reach": cmdReach, "jsonlines": cmdJSONLines, "lines": cmdLines, "await": cmdAwait, "aligned": cmdAligned,
-			"stopbroker": cmdStopBroker,
 		},
 	})
 }
@@ -143,12 +142,6 @@ func cmdFault(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		box.Inject(f)
 	}
-}
-
-// cmdStopBroker ends a broker of the sandbox: stopbroker NAME.
-func cmdStopBroker(ts *testscript.TestScript, neg bool, args []string) {
-	refuseNeg(ts, neg, "stopbroker")
-	ts.Check(scriptOf(ts).cluster.Sandbox().StopBroker(args[0]))
 }
 
 // cmdWrites holds what requests have changed in the sandbox against an earlier state: writes save, writes same.
