@@ -175,9 +175,7 @@ func (p *program) demoScreen(d *demo.Demo, s *stats.Snapshot, before int) (strin
 	doc.Rows = rows
 	doc.Foot = []string{"Ctrl-C ends      mqctl -n " + d.NameServer() + " offset lag order-service"}
 	var b strings.Builder
-	if before > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", before)
-	}
+	b.WriteString(p.redraw(before))
 	err := render.Write(&b, render.FormatTable, doc, p.renderOptions())
 	return b.String(), err
 }

@@ -83,8 +83,8 @@ func (h *helpText) command(c *cli.Command, name string) {
 	}
 	fmt.Fprintf(&h.out, "%s: %s\n\nUSAGE\n  %s\n", name, c.Usage, usage)
 	if c.Description != "" {
-		h.out.WriteString("\n")
 		for paragraph := range strings.SplitSeq(strings.TrimSpace(c.Description), "\n\n") {
+			h.out.WriteString("\n")
 			h.paragraph(paragraph)
 		}
 	}
@@ -107,15 +107,8 @@ func (h *helpText) command(c *cli.Command, name string) {
 	h.out.WriteString("\nFlags of every command, such as -n, -o and -X: mqctl --help\n")
 }
 
-// paragraph prints running text; lines that begin with a blank keep their form.
+// paragraph prints running text.
 func (h *helpText) paragraph(text string) {
-	if strings.HasPrefix(text, " ") {
-		for line := range strings.SplitSeq(text, "\n") {
-			h.out.WriteString(" " + line + "\n")
-		}
-		h.out.WriteString("\n")
-		return
-	}
 	for _, line := range wrap(text, h.width-2) {
 		h.out.WriteString("  " + line + "\n")
 	}

@@ -152,10 +152,8 @@ func (p *program) sampleAgain(ctx context.Context, a *admin.Admin, q lagQuestion
 		return err
 	}
 	since(second, first)
-	if shown > 0 { // up to where the first began, and clear what follows
-		if _, err := fmt.Fprintf(p.stdout, "\x1b[%dA\x1b[J", shown); err != nil {
-			return err
-		}
+	if _, err := io.WriteString(p.stdout, p.redraw(shown)); err != nil {
+		return err
 	}
 	return p.writeLag(q, second)
 }

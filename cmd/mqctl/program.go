@@ -121,6 +121,15 @@ func (p *program) lastWords() string {
 	return ""
 }
 
+// redraw is what goes back over so many lines of the terminal and clears what follows; nothing when they have scrolled away.
+func (p *program) redraw(lines int) string {
+	out, ok := p.stdout.(*outputWriter)
+	if lines == 0 || !ok || lines >= terminalHeight(out.w) {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\x1b[J", lines)
+}
+
 // note tells people something on stderr; --quiet silences it.
 func (p *program) note(format string, args ...any) {
 	if !p.opt.quiet {

@@ -226,5 +226,10 @@ func (p *program) listSettings() error {
 		}
 		rows = append(rows, settingView{Name: s.name, Default: s.defaultText(), Range: s.rangeText(), Used: s.owner, Help: help})
 	}
+	if p.forEyes() {
+		opt := p.renderOptions()
+		opt.Width = 0 // the meaning is what it is about
+		return render.Write(p.stdout, render.FormatTable, rows, opt)
+	}
 	return p.write(rows)
 }

@@ -9,12 +9,25 @@ import (
 	"golang.org/x/term"
 )
 
-const usualWidth = 80
+const (
+	usualWidth  = 80
+	usualHeight = 24
+)
 
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+// terminalHeight is the height of a terminal in lines.
+func terminalHeight(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
+			return height
+		}
+	}
+	return usualHeight
 }
 
 // terminalWidth is the width of a terminal in cells.

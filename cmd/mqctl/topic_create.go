@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -111,9 +112,28 @@ func (p *program) topicCreateAction(c *cli.Context) error {
 	return p.applyTopic(c.Context, a, plan)
 }
 
+// planRow is a broker in the table of a plan or of its result.
+type planRow struct {
+	Broker string `json:"broker" col:"BROKER"`
+	Addr   string `json:"addr" col:"ADDRESS"`
+	Action string `json:"action" col:"ACTION"`
+	Text   string `json:"text" col:"WHAT"`
+}
+
 // writeTopicPlan shows a plan: as data when it is all there is, for people otherwise.
 func (p *program) writeTopicPlan(plan *admin.TopicPlan, asData bool) error {
 	d := render.Document{Data: plan, Rows: plan.Brokers}
+	if !asData || p.forEyes() {
+		rows := []planRow{}
+		for _, b := range plan.Brokers {
+			text := cmp.Or(b.Error, b.Text)
+			if b.Note != "" {
+				text += "; " + b.Note
+			}
+			rows = append(rows, planRow{b.Broker, b.Addr, b.Action, text})
+		}
+		d.Rows = rows
+	}
 	d.Head = []string{fmt.Sprintf("PLAN   topic %s   nothing has changed yet", plan.Topic)}
 	if asData {
 		return p.write(d)
@@ -129,7 +149,7 @@ func (p *program) applyTopic(ctx context.Context, a *admin.Admin, plan *admin.To
 	defer cancel()
 	result, err := a.ApplyTopic(ctx, plan)
 	if result != nil {
-		if werr := p.write(render.Document{Data: result, Rows: result.Brokers}); werr != nil {
+		if werr := p.write(p.appliedDocument(result)); werr != nil {
 			return werr
 		}
 	}
@@ -137,4 +157,22 @@ func (p *program) applyTopic(ctx context.Context, a *admin.Admin, plan *admin.To
 		return err
 	}
 	return partOf(result.Partial, result.Failures)
+}
+
+// appliedDocument is what became of a plan.
+func (p *program) appliedDocument(result *admin.Applied) render.Document {
+	d := render.Document{Data: result, Rows: result.Brokers}
+	if !p.forEyes() {
+		return d
+	}
+	rows := []planRow{}
+	for _, b := range result.Brokers {
+		text := "done"
+		if !b.Done {
+			text = cmp.Or(b.Error, "not done")
+		}
+		rows = append(rows, planRow{b.Broker, b.Addr, b.Action, text})
+	}
+	d.Rows = rows
+	return d
 }
