@@ -19,6 +19,7 @@ type chaosFault struct {
 	at     time.Duration // after the start
 	length time.Duration
 	dice   uint64
+	text   string // of a fault of requests
 }
 
 // chaosKinds is what can go wrong, each with how often it is drawn.
@@ -85,6 +86,14 @@ func newChaosPlan(seed uint64, orderly bool) chaosPlan {
 			f.length = k.shorter + time.Duration(rng.Int64N(int64(k.longer-k.shorter)))
 		}
 		f.id = fmt.Sprintf("%s-%d", f.kind, len(p.faults)+1)
+		if f.kind == "requests" {
+			texts := slices.Concat(chaosRequests, chaosSendBacks)
+			if orderly {
+				texts = slices.Concat(chaosRequests, chaosLocks)
+			}
+			f.text = texts[f.dice%uint64(len(texts))]
+			f.id += " " + f.text
+		}
 		p.faults = append(p.faults, f)
 	}
 	return p
@@ -103,9 +112,10 @@ func (r *chaosRun) play(f chaosFault) {
 	r.rec.add(history.Event{Type: history.TypeFault, Kind: f.id, From: from.UnixNano(), To: time.Now().UnixNano(), Hits: hits})
 }
 
-// exclusively runs fn while no other fault strikes what choose has named; choose is asked until that is free.
+// exclusively runs fn while no other fault strikes what choose has named; choose is asked until that is free. A fault that
+// finds nothing to strike for minutes is given up, and the run fails for it.
 func (r *chaosRun) exclusively(choose func() (key string, ok bool), fn func(key string)) {
-	for {
+	for range 600 {
 		r.turn <- struct{}{}
 		key, ok := choose()
 		if ok && !r.busy[key] {
@@ -148,7 +158,7 @@ func (r *chaosRun) changeMembers(f chaosFault) (hits int64) {
 		if kind == "join" {
 			return
 		}
-		r.exclusively(func() (string, bool) { return r.anyMember(f.dice) }, func(host string) {
+		r.exclusively(func() (string, bool) { return r.anyMember(f.dice, false) }, func(host string) {
 			m := r.at(host)
 			if kind == "leave" {
 				_ = r.leave(m) // what it could not save is repeated; the checker judges
@@ -161,11 +171,11 @@ func (r *chaosRun) changeMembers(f chaosFault) (hits int64) {
 	return hits
 }
 
-// anyMember is the host of a member that no fault strikes.
-func (r *chaosRun) anyMember(dice uint64) (host string, ok bool) {
+// anyMember is the host of a member that no fault strikes, of one that owns something if owner is set.
+func (r *chaosRun) anyMember(dice uint64, owner bool) (host string, ok bool) {
 	var free []string
 	for _, m := range r.members {
-		if !r.busy[m.host] {
+		if !r.busy[m.host] && (!owner || len(m.consumer.Queues()) > 0) {
 			free = append(free, m.host)
 		}
 	}
@@ -190,12 +200,7 @@ func (r *chaosRun) struck(dice uint64) (key string, ok bool) {
 	if dice%3 == 0 {
 		return brokers[dice/3%uint64(len(brokers))], true
 	}
-	host, ok := r.anyMember(dice)
-	if !ok {
-		return "", false
-	}
-	m := r.at(host)
-	return host, m.consumer != nil && len(m.consumer.Queues()) > 0
+	return r.anyMember(dice, true)
 }
 
 func (r *chaosRun) breakNetwork(f chaosFault) (hits int64) {
@@ -291,30 +296,30 @@ func (r *chaosRun) pauseHandlers(f chaosFault) (hits int64) {
 }
 
 func (r *chaosRun) breakRequests(f chaosFault) int64 {
-	texts := slices.Concat(chaosRequests, chaosSendBacks)
-	if r.plan.orderly {
-		texts = slices.Concat(chaosRequests, chaosLocks)
-	}
-	text := texts[f.dice%uint64(len(texts))]
-	fault, err := sandbox.ParseFault(text)
+	fault, err := sandbox.ParseFault(f.text)
 	if err != nil {
 		r.t.Error(err)
 		return 0
 	}
 	before := r.box.Counts()
-	remove := r.box.Inject(fault)
-	defer remove()
-	if r.needsChange(fault) {
-		r.changeMembers(chaosFault{kind: []string{"join", "leave"}[f.dice>>32%2], dice: f.dice})
-	}
-	return r.lasting(f.length, func() (hits int64) {
+	felt := func() (hits int64) {
 		for code, n := range r.box.Counts() {
 			if slices.Contains(fault.Codes, code) || fault.Codes[0] == sandbox.AllRequests {
 				hits += n - before[code]
 			}
 		}
 		return hits
-	})
+	}
+	remove := r.box.Inject(fault)
+	defer remove()
+	for try := range uint64(6) {
+		if try > 0 && felt() > 0 || !r.needsChange(fault) {
+			break
+		}
+		r.changeMembers(chaosFault{kind: []string{"join", "leave"}[(f.dice>>32+try)%2], dice: f.dice})
+		time.Sleep(2 * time.Second)
+	}
+	return r.lasting(f.length, felt)
 }
 
 // needsChange: some requests are only made when members come and go.
@@ -332,13 +337,20 @@ func (r *chaosRun) needsChange(f sandbox.Fault) bool {
 func (r *chaosRun) loseLock(f chaosFault) (hits int64) {
 	to := []string{"", "stranger"}[f.dice>>32%2]
 	r.exclusively(func() (string, bool) { return "locks", true }, func(string) {
-		queues := r.box.Queues(r.topic)
-		mq := queues[f.dice%uint64(len(queues))]
-		r.lasting(0, func() int64 { return int64(len(r.box.LockHolder(r.group, mq))) })
-		if r.box.LockHolder(r.group, mq) == "" {
+		held := func() (list []protocol.MessageQueue) {
+			for _, mq := range r.box.Queues(r.topic) {
+				if r.box.LockHolder(r.group, mq) != "" {
+					list = append(list, mq)
+				}
+			}
+			return list
+		}
+		r.lasting(0, func() int64 { return int64(len(held())) })
+		queues := held()
+		if len(queues) == 0 {
 			return
 		}
-		if err := r.box.LoseLock(r.group, mq, to); err != nil {
+		if err := r.box.LoseLock(r.group, queues[f.dice%uint64(len(queues))], to); err != nil {
 			r.t.Error(err)
 		}
 		hits++

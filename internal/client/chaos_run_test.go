@@ -118,14 +118,29 @@ func (r *chaosRun) run() {
 	r.stop()
 }
 
-// drain waits until every stored message was consumed or is a dead letter.
+// drain waits until every stored message was consumed or is a dead letter, and until that is committed: somebody must own
+// every queue for it.
 func (r *chaosRun) drain() {
-	if len(r.members) == 0 {
-		r.join()
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
+		if r.rec.open() == 0 && r.behind() == "" {
+			return
+		}
 	}
-	for deadline := time.Now().Add(15 * time.Minute); r.rec.open() > 0 && time.Now().Before(deadline); {
-		time.Sleep(200 * time.Millisecond)
+	r.t.Errorf("seed %d: ten minutes after the last fault %d messages are not consumed; %s", r.plan.seed, r.rec.open(), r.behind())
+}
+
+// behind names a queue whose commit is not at its end, "" when there is none.
+func (r *chaosRun) behind() string {
+	for _, topic := range []string{r.topic, protocol.RetryTopic(r.group)} {
+		for _, mq := range r.box.Queues(topic) {
+			_, end, err := r.box.Bounds(mq)
+			at, _ := r.box.Offset(r.group, mq)
+			if err != nil || at != end {
+				return fmt.Sprintf("%s is committed at %d, its end is %d", mq, at, end)
+			}
+		}
 	}
+	return ""
 }
 
 // stop closes all members, which must succeed now, and looks at what they left.
@@ -138,17 +153,8 @@ func (r *chaosRun) stop() {
 	for ; r.leaving > 0; r.leaving-- {
 		<-r.left
 	}
-	if r.rec.open() > 0 {
-		return // reported by the checker
-	}
-	for _, topic := range []string{r.topic, protocol.RetryTopic(r.group)} {
-		for _, mq := range r.box.Queues(topic) {
-			_, end, err := r.box.Bounds(mq)
-			at, _ := r.box.Offset(r.group, mq)
-			if err != nil || at != end {
-				r.t.Errorf("seed %d: %s is committed at %d after everything was consumed, its end is %d: %v", r.plan.seed, mq, at, end, err)
-			}
-		}
+	if where := r.behind(); where != "" {
+		r.t.Errorf("seed %d: after everybody has stopped %s", r.plan.seed, where)
 	}
 }
 

@@ -268,7 +268,7 @@ func (c *Checker) checkAlone(q *queue, e *Event) {
 	for _, other := range sortedKeys(q.running) {
 		begun := q.batch[other]
 		switch {
-		case other != e.Member && (q.lock.lost[other].At != 0 || !q.group.locks && c.disturbed):
+		case other != e.Member && (q.lock.lost[other].At != 0 || q.lock.lost[e.Member].At != 0 || !q.group.locks && c.disturbed):
 			c.report.Counts.LockOverlaps++
 		case other != e.Member:
 			c.violate(I3, q, fmt.Sprintf("%s handles offset %d while %s handles offset %d", e.Member, e.Offset, other, begun.Offset), begun, *e)
