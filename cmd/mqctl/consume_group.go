@@ -13,6 +13,7 @@ import (
 
 	"mqctl/internal/admin"
 	"mqctl/internal/client"
+	"mqctl/internal/format"
 	"mqctl/internal/position"
 	"mqctl/internal/protocol"
 	"mqctl/internal/render"
@@ -197,9 +198,18 @@ func (r *groupRun) simulate(ctx context.Context, n int) bool {
 // print writes messages and returns when they are written.
 func (r *groupRun) print(list []*protocol.MessageExt) error {
 	var text []byte
+	if r.printer.kind == "jsonl" { // the usual format needs no turns: workers make their lines side by side
+		for _, m := range list {
+			text = format.AppendJSONL(text, m)
+		}
+	}
 	r.mu.Lock()
-	for _, m := range list {
-		text = r.printer.append(text, m)
+	if text == nil {
+		for _, m := range list {
+			text = r.printer.append(text, m)
+		}
+	} else {
+		r.printer.n += int64(len(list))
 	}
 	full := r.o.count > 0 && r.printer.n >= r.o.count
 	r.mu.Unlock()

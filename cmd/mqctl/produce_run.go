@@ -26,6 +26,7 @@ type produceRun struct {
 	out      *resultPrinter
 	began    time.Time
 	stored   atomic.Int64
+	failed   atomic.Int64
 	bytes    atomic.Int64
 }
 
@@ -164,6 +165,7 @@ func (s *sender) async(ctx context.Context, n int64, m *protocol.Message) {
 			defer s.wg.Done()
 			defer func() { <-s.slots }()
 			if err != nil {
+				s.r.failed.Add(1)
 				s.fail(errorAt(n, s.r.o, err))
 				return
 			}
@@ -255,7 +257,9 @@ func (r *produceRun) summary(err error) {
 	if n > 1 && took > 0 {
 		text += fmt.Sprintf(", %s/s", render.PerSecond(float64(n)/took.Seconds()))
 	}
-	if unknown {
+	if failed := r.failed.Load(); failed > 1 { // one is told by the error itself
+		text += fmt.Sprintf("; %s failed, the first of them:", render.Count(failed))
+	} else if unknown {
 		text += "; one more may have been stored"
 	}
 	r.note("%s", text)
