@@ -106,6 +106,7 @@ func TestEveryKindOfErrorSaysWhatToTry(t *testing.T) {
 }
 
 func TestLogsAreSafe(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
 	var out bytes.Buffer
 	log := newLogger(&out, false, rootOptions{verbose: 2, logFormat: "text"})
 	evil := "a\x1b]0;x\x07\nb"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/log"
+	"github.com/muesli/termenv"
 
 	"mqctl/internal/safetext"
 )
@@ -28,11 +29,21 @@ func newLogger(w io.Writer, terminal bool, o rootOptions) *slog.Logger {
 	case o.logFormat == "json":
 		h = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 	case terminal:
-		h = log.NewWithOptions(w, log.Options{Level: log.Level(level), ReportTimestamp: true, TimeFormat: time.TimeOnly})
+		h = terminalHandler(w, level)
 	default:
 		h = slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})
 	}
 	return slog.New(safeHandler{h})
+}
+
+// terminalHandler is the log for eyes. The library must not see that w is a terminal: it would ask the terminal for its
+// colours, which writes to it and waits for seconds where no answer comes.
+func terminalHandler(w io.Writer, level slog.Level) slog.Handler {
+	l := log.NewWithOptions(struct{ io.Writer }{w}, log.Options{Level: log.Level(level), ReportTimestamp: true, TimeFormat: time.TimeOnly})
+	if wantsColor() {
+		l.SetColorProfile(termenv.ANSI)
+	}
+	return l
 }
 
 // safeHandler makes what is logged fit for a terminal: names, remarks and errors are foreign text.

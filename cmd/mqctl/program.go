@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -42,7 +41,7 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
 	p.inTerminal, p.errTerminal = isTerminal(stdin), isTerminal(stderr)
 	if p.outTerminal = isTerminal(stdout); p.outTerminal {
 		p.width = terminalWidth(stdout)
-		p.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		p.color = wantsColor()
 	}
 	return p
 }

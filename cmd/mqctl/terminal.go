@@ -20,6 +20,9 @@ func isTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
+// wantsColor reports whether a terminal may be coloured.
+func wantsColor() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
 // terminalHeight is the height of a terminal in lines.
 func terminalHeight(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
