@@ -110,7 +110,7 @@ func (s *summary) end(e event, key string) {
 	if e.Action == "skip" {
 		r.reason = reason(output)
 	}
-	if e.Action == "fail" {
+	if e.Action == "fail" && (!s.failedBelow(r) || saysMore(output)) {
 		fmt.Fprintf(s.out, "--- %s %s\n%s", e.Package, e.Test, strings.Join(output, ""))
 	}
 	s.results = append(s.results, r)
@@ -127,6 +127,21 @@ func (s *summary) endPackage(pkg string, output []string) {
 			delete(s.pending, key)
 		}
 	}
+}
+
+// failedBelow reports whether a subtest of r has failed and thus been shown.
+func (s *summary) failedBelow(r result) bool {
+	return slices.ContainsFunc(s.results, func(o result) bool {
+		return o.pkg == r.pkg && o.action == "fail" && strings.HasPrefix(o.test, r.test+"/")
+	})
+}
+
+// saysMore reports whether a test's output has lines of its own beside those of the test runner.
+func saysMore(output []string) bool {
+	return slices.ContainsFunc(output, func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && !strings.HasPrefix(line, "===") && !strings.HasPrefix(line, "---")
+	})
 }
 
 // reason is the last line that a skipped test logged, without its position in the source.

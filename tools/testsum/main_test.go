@@ -61,6 +61,19 @@ func TestFailuresAreShownInFull(t *testing.T) {
 	}
 }
 
+func TestParentOfAFailureIsNotShownAgain(t *testing.T) {
+	_, out := run(t,
+		event{Action: "output", Package: "p", Test: "TestA", Output: "=== RUN   TestA\n"},
+		event{Action: "output", Package: "p", Test: "TestA/x", Output: "the reason\n"},
+		event{Action: "fail", Package: "p", Test: "TestA/x"},
+		event{Action: "output", Package: "p", Test: "TestA", Output: "--- FAIL: TestA (0.00s)\n"},
+		event{Action: "fail", Package: "p", Test: "TestA"},
+	)
+	if strings.Contains(out, "RUN") || !strings.Contains(out, "the reason") {
+		t.Errorf("output = %q, want the subtest's alone", out)
+	}
+}
+
 func TestParentThatFailsByItselfCounts(t *testing.T) {
 	s, _ := run(t,
 		event{Action: "pass", Package: "p", Test: "TestA/x"},
