@@ -41,7 +41,7 @@ func (c *Conn) call(ctx context.Context, req *protocol.Command, limit time.Durat
 			<-w.answer // the connection ended or the limit passed; err says as much
 		}
 		c.calls.recycle(w)
-		return nil, false, c.errorFor(w.code, err)
+		return nil, false, c.errorFor(req.RequestCode(), err) // w may serve another request already
 	}
 	select {
 	case a := <-w.answer:
