@@ -116,18 +116,18 @@ func (r *chaosRun) play(f chaosFault) {
 // finds nothing to strike for minutes is given up, and the run fails for it.
 func (r *chaosRun) exclusively(choose func() (key string, ok bool), fn func(key string)) {
 	for range 600 {
-		r.turn <- struct{}{}
-		key, ok := choose()
-		if ok && !r.busy[key] {
-			r.busy[key] = true
-			<-r.turn
+		key, ok := "", false
+		r.guarded(func() {
+			if key, ok = choose(); ok {
+				ok = !r.busy[key]
+				r.busy[key] = true
+			}
+		})
+		if ok {
 			fn(key)
-			r.turn <- struct{}{}
-			delete(r.busy, key)
-			<-r.turn
+			r.guarded(func() { delete(r.busy, key) })
 			return
 		}
-		<-r.turn
 		time.Sleep(500 * time.Millisecond)
 	}
 }
@@ -148,10 +148,11 @@ func (r *chaosRun) lasting(d time.Duration, felt func() int64) int64 {
 func (r *chaosRun) changeMembers(f chaosFault) (hits int64) {
 	r.exclusively(func() (string, bool) { return "members", true }, func(string) {
 		kind := f.kind
-		if kind == "join" && len(r.members) >= 5 {
+		present := len(r.present())
+		if kind == "join" && present >= 5 {
 			kind = "leave"
 		}
-		if kind == "join" || len(r.members) < 2 {
+		if kind == "join" || present < 2 {
 			r.join()
 			hits++
 		}
@@ -171,7 +172,8 @@ func (r *chaosRun) changeMembers(f chaosFault) (hits int64) {
 	return hits
 }
 
-// anyMember is the host of a member that no fault strikes, of one that owns something if owner is set.
+// anyMember is the host of a member that no fault strikes, of one that owns something if owner is set. The caller has the
+// turn.
 func (r *chaosRun) anyMember(dice uint64, owner bool) (host string, ok bool) {
 	var free []string
 	for _, m := range r.members {
@@ -186,7 +188,7 @@ func (r *chaosRun) anyMember(dice uint64, owner bool) (host string, ok bool) {
 }
 
 func (r *chaosRun) at(host string) *chaosMember {
-	for _, m := range r.members {
+	for _, m := range r.present() {
 		if m.host == host {
 			return m
 		}
@@ -279,9 +281,7 @@ func (r *chaosRun) stopNames(f chaosFault) (hits int64) {
 func (r *chaosRun) pauseHandlers(f chaosFault) (hits int64) {
 	r.exclusively(func() (string, bool) { return "pause", true }, func(string) {
 		for try := 0; hits == 0 && try < 10; try++ {
-			r.turn <- struct{}{}
-			members := append([]*chaosMember(nil), r.members...)
-			<-r.turn
+			members := r.present()
 			until := time.Now().Add(f.length).UnixNano()
 			for _, m := range members {
 				m.pausedTo.Store(until)

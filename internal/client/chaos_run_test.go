@@ -46,13 +46,12 @@ type chaosRun struct {
 	rec     *recorder
 	tap     *tap
 
-	// of the test's own goroutines, which take turns: one token
-	turn    chan struct{}
-	members []*chaosMember // alive
-	born    int            // members ever
-	busy    map[string]bool
-	leaving int // goroutines that end crashed clients
+	turn    chan struct{}   // capacity 1: whoever has put a token in may touch the following
+	members []*chaosMember  // alive
+	busy    map[string]bool // what some fault strikes
+	leaving int             // goroutines that end crashed clients
 	left    chan struct{}
+	born    atomic.Int64 // members ever
 	pending atomic.Int64 // faults that are not over
 	began   time.Time
 	took    time.Duration // virtual
@@ -145,8 +144,8 @@ func (r *chaosRun) behind() string {
 
 // stop closes all members, which must succeed now, and looks at what they left.
 func (r *chaosRun) stop() {
-	for len(r.members) > 0 {
-		if err := r.leave(r.members[0]); err != nil {
+	for _, m := range r.present() {
+		if err := r.leave(m); err != nil {
 			r.t.Errorf("seed %d: a member did not stop cleanly although nothing is broken any more: %v", r.plan.seed, err)
 		}
 	}
@@ -158,10 +157,27 @@ func (r *chaosRun) stop() {
 	}
 }
 
+// guarded runs fn while nobody else touches members and busy.
+func (r *chaosRun) guarded(fn func()) {
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	fn()
+}
+
+// present is the members alive.
+func (r *chaosRun) present() (list []*chaosMember) {
+	r.guarded(func() { list = slices.Clone(r.members) })
+	return list
+}
+
+func (r *chaosRun) remove(m *chaosMember) {
+	r.guarded(func() { r.members = slices.DeleteFunc(r.members, func(x *chaosMember) bool { return x == m }) })
+}
+
 // join starts a member.
-func (r *chaosRun) join() *chaosMember {
-	r.born++
-	m := &chaosMember{run: r, name: fmt.Sprintf("m%d", r.born), host: fmt.Sprintf("10.0.%d.%d", r.born/200, r.born%200+1)}
+func (r *chaosRun) join() {
+	n := r.born.Add(1)
+	m := &chaosMember{run: r, name: fmt.Sprintf("m%d", n), host: fmt.Sprintf("10.0.%d.%d", n/200, n%200+1)}
 	r.rec.know(m.host, m.name)
 	m.client = r.client(m.name, m.host)
 	cfg := client.ConsumerConfig{
@@ -173,8 +189,8 @@ func (r *chaosRun) join() *chaosMember {
 		p, err := m.client.StartPushConsumer(r.t.Context(), cfg)
 		if err == nil {
 			m.consumer = p
-			r.members = append(r.members, m)
-			return m
+			r.guarded(func() { r.members = append(r.members, m) })
+			return
 		}
 		time.Sleep(time.Second) // a broker or the name server is away
 	}
@@ -196,7 +212,7 @@ func (r *chaosRun) client(name, host string) *client.Client {
 
 // leave stops a member as a user would.
 func (r *chaosRun) leave(m *chaosMember) error {
-	r.members = slices.DeleteFunc(r.members, func(x *chaosMember) bool { return x == m })
+	r.remove(m)
 	r.rec.add(history.Event{Type: history.TypeStopping, Member: m.name})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -208,7 +224,7 @@ func (r *chaosRun) leave(m *chaosMember) error {
 // crash ends a member without a word: killed, its connections are reset and nothing can be dialled; vanished, nothing
 // arrives any more in either direction and the brokers find out by its silence.
 func (r *chaosRun) crash(m *chaosMember, vanish bool) {
-	r.members = slices.DeleteFunc(r.members, func(x *chaosMember) bool { return x == m })
+	r.remove(m)
 	f := r.cluster.Net.Faults(m.host)
 	if vanish {
 		f.Blackhole(3)
@@ -217,7 +233,7 @@ func (r *chaosRun) crash(m *chaosMember, vanish bool) {
 		f.Cut()
 	}
 	r.rec.crash(m.name)
-	r.leaving++
+	r.guarded(func() { r.leaving++ })
 	go func() { // the goroutines of a dead process have to end somehow
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
