@@ -25,7 +25,7 @@ const (
 // rootOptions is what the flags of mqctl itself say.
 type rootOptions struct {
 	nameServers string
-	settings    []string
+	settings    settings
 	output      string // "" is the default of the command
 	timeout     time.Duration
 	watch       time.Duration // 0 is once
@@ -84,12 +84,15 @@ func (p *program) finish(commands []*cli.Command, path string) []*cli.Command {
 		c.OnUsageError = onUsageError
 		p.finish(c.Subcommands, name)
 		action := c.Action
-		if action == nil || slices.Contains(watchable, name) {
+		if action == nil {
 			continue
 		}
 		c.Action = func(c *cli.Context) error {
-			if p.opt.watch > 0 {
+			switch {
+			case p.opt.watch > 0 && !slices.Contains(watchable, name):
 				return usagef("mqctl %s has no --watch: --watch repeats commands that read, %s", name, strings.Join(watchable, ", "))
+			case slices.Contains(messageFormats, p.opt.output) && name != "consume":
+				return usagef("-o %s prints messages, which mqctl %s does not", p.opt.output, name)
 			}
 			return action(c)
 		}
@@ -132,7 +135,7 @@ func wantsRoot(root []string) bool {
 // before reads the flags of mqctl itself.
 func (p *program) before(c *cli.Context) error {
 	p.opt = rootOptions{
-		nameServers: c.String("namesrv"), settings: c.StringSlice("set"), output: c.String("output"), timeout: c.Duration("timeout"), watch: c.Duration("watch"),
+		nameServers: c.String("namesrv"), output: c.String("output"), timeout: c.Duration("timeout"), watch: c.Duration("watch"),
 		quiet: c.Bool("quiet"), verbose: c.Count("verbose"), readOnly: c.Bool("read-only"), wire: c.String("wire"), logFormat: c.String("log-format"),
 	}
 	if p.opt.timeout <= 0 {
@@ -156,10 +159,12 @@ func (p *program) before(c *cli.Context) error {
 		p.opt.maxFrame = int(n)
 	}
 	p.log = newLogger(p.stderr, p.errTerminal, p.opt)
-	if slices.Contains(p.opt.settings, "list") {
+	if slices.Contains(c.StringSlice("set"), "list") {
 		return joinFirst(p.listSettings(), &exitError{code: exitOK})
 	}
-	return nil
+	var err error
+	p.opt.settings, err = parseSettings(c.StringSlice("set"))
+	return err
 }
 
 // messageFormats are the values of -o that only commands printing messages have.

@@ -40,28 +40,21 @@ func (p *program) nameServers() ([]string, error) {
 }
 
 // clientConfig is what the flags say about the client.
-func (p *program) clientConfig(set settings) (client.Config, error) {
+func (p *program) clientConfig() (client.Config, error) {
 	cfg := client.Config{Logger: p.log, MaxFrame: p.opt.maxFrame}
 	var err error
 	if cfg.NameServers, err = p.nameServers(); err != nil {
 		return cfg, err
 	}
-	set.apply("client", &cfg)
+	p.opt.settings.apply("client", &cfg)
 	cfg.Wire, err = p.wireLog()
 	return cfg, err
 }
 
-// settings is what -X says.
-func (p *program) settings() (settings, error) { return parseSettings(p.opt.settings) }
-
 // connect makes and starts a client as the flags say. It dials nothing by itself; the program closes it at the end,
 // unless the command does so first.
 func (p *program) connect(ctx context.Context) (*client.Client, error) {
-	set, err := p.settings()
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := p.clientConfig(set)
+	cfg, err := p.clientConfig()
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,6 @@ type consumeOptions struct {
 	drainTimeout time.Duration
 	drainSet     bool
 	cacheTotal   int64
-	set          settings
 }
 
 // subscription is the filter that the broker applies.
@@ -112,13 +111,10 @@ func (p *program) consumeOptions(c *cli.Context) (*consumeOptions, error) {
 		ack: c.String("ack"), orderly: c.Bool("orderly"), broadcast: c.Bool("broadcast"), simWork: c.Duration("sim-work"), simFail: c.Float64("sim-fail"),
 		stats: c.Duration("stats"), drainTimeout: c.Duration("drain-timeout"), drainSet: c.IsSet("drain-timeout"), chosen: c.IsSet("queue"),
 	}
-	var err error
-	if o.set, err = p.settings(); err != nil {
-		return nil, err
-	}
 	if err := o.readPositions(c); err != nil {
 		return nil, err
 	}
+	var err error
 	if o.queues, err = admin.ParseQueues(c.StringSlice("queue")...); err != nil {
 		return nil, err
 	}

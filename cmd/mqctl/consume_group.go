@@ -86,7 +86,7 @@ func (r *groupRun) config() client.ConsumerConfig {
 	if r.o.broadcast {
 		cfg.Model = protocol.Broadcasting
 	}
-	r.o.set.apply("consumer", &cfg)
+	r.opt.settings.apply("consumer", &cfg)
 	if r.o.simFail > 0 || r.o.simWork > 0 || r.o.count > 0 {
 		cfg.BatchSize = 1
 	}
@@ -271,7 +271,11 @@ func (r *groupRun) leave(ctx context.Context) error {
 	}
 	r.summary(why)
 	if err != nil {
-		return &exitError{exitFailed, fmt.Errorf("the end was cut short: %w", err)}
+		text := ""
+		if n := r.running.Load(); n > 0 {
+			text = fmt.Sprintf(", with %s still being handled", countOf(n, "message"))
+		}
+		return &exitError{exitFailed, fmt.Errorf("the end was cut short%s: %w", text, err)}
 	}
 	if errors.As(why, new(*interruptedError)) {
 		return stopped(ctx)

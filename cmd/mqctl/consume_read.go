@@ -38,7 +38,7 @@ func (p *program) consumeRead(ctx context.Context, o *consumeOptions, printer *m
 		return err
 	}
 	cfg := client.ReaderConfig{Queues: queues, Filter: o.subscription("")}
-	o.set.apply("consumer", &cfg.Pull)
+	p.opt.settings.apply("consumer", &cfg.Pull)
 	if o.cacheTotal > 0 {
 		cfg.Pull.CacheTotal = o.cacheTotal
 	}

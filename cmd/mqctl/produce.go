@@ -229,10 +229,6 @@ func (p *program) produceAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	set, err := p.settings()
-	if err != nil {
-		return err
-	}
 	conn, err := p.connect(c.Context)
 	if err != nil {
 		return err
@@ -247,7 +243,7 @@ func (p *program) produceAction(c *cli.Context) error {
 	if choose := compressions[o.compress]; choose != nil {
 		choose(&cfg)
 	}
-	set.apply("producer", &cfg)
+	p.opt.settings.apply("producer", &cfg)
 	if run.producer, err = conn.StartProducer(c.Context, cfg); err != nil {
 		return err
 	}

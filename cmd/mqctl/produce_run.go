@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"mqctl/internal/client"
 	"mqctl/internal/protocol"
 	"mqctl/internal/render"
@@ -71,10 +69,6 @@ func (r *produceRun) read(ctx context.Context, messages chan<- sourced) {
 // sendAll takes messages at the wanted rate.
 func (r *produceRun) sendAll(ctx context.Context, messages <-chan sourced) error {
 	sender := r.newSender()
-	limiter := rate.NewLimiter(rate.Inf, 1)
-	if r.o.rate > 0 {
-		limiter = rate.NewLimiter(rate.Limit(r.o.rate), max(1, int(r.o.rate/100)))
-	}
 	for n := int64(1); ; n++ {
 		var next sourced
 		select {
@@ -90,12 +84,31 @@ func (r *produceRun) sendAll(ctx context.Context, messages <-chan sourced) error
 		if next.err != nil {
 			return joinFirst(next.err, sender.finish(ctx))
 		}
-		if err := limiter.Wait(ctx); err != nil {
+		if !r.pace(ctx, n) {
 			return sender.finish(ctx)
 		}
 		if err := sender.send(ctx, n, next.m); err != nil {
 			return joinFirst(err, sender.finish(ctx))
 		}
+	}
+}
+
+// pace waits until the nth message is due by the clock of the run: what was late is caught up. false is the end of ctx.
+func (r *produceRun) pace(ctx context.Context, n int64) bool {
+	if r.o.rate == 0 {
+		return true
+	}
+	wait := time.Until(r.began.Add(time.Duration(float64(n-1) / r.o.rate * float64(time.Second))))
+	if wait <= 0 {
+		return true
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -165,8 +165,8 @@ func (d *Demo) Totals() Totals { return d.ledger.totals() }
 // Describe is one line about what the demo does.
 func (d *Demo) Describe() string {
 	o := d.opt
-	return fmt.Sprintf("%g messages a second to %s (%d queues), consumed by %s; the handler takes %v, %v for %v in every %v; a queue caches %d",
-		o.Rate, topicName, o.Queues, groupName, o.Work, o.SlowWork, o.SlowFor, o.SlowEvery, o.MaxCached)
+	return fmt.Sprintf("%g/s to %s, consumed by %s; slow for %v in every %v, at most %d cached a queue",
+		o.Rate, topicName, groupName, o.SlowFor, o.SlowEvery, o.MaxCached)
 }
 
 // Drain stops sending and waits until every acknowledged message was consumed; ctx limits the waiting.
