@@ -99,6 +99,10 @@ func (q *assignedQueue) decode(res *pullResult, body []byte, asked int64, sub *p
 		if m.Topic != q.mq.Topic && errors.Is(m.BodyErr, protocol.ErrDamagedMessage) {
 			m.Topic, m.QueueID = q.mq.Topic, q.mq.QueueID
 		}
+		if len(kept) == i {
+			kept = msgs[:i+1]
+			continue
+		}
 		kept = append(kept, *m)
 	}
 	res.messages = kept

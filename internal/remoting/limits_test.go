@@ -247,6 +247,36 @@ func TestFrameBeyondTheLimitStaysHere(t *testing.T) {
 	})
 }
 
+// A sender of large batches keeps its buffer between them, and gives it back when it is done with them.
+func TestBuffersOfLargeBatchesAreKeptForAWhile(t *testing.T) {
+	inBubble(t, PoolConfig{}, func(t *testing.T, p *Pool, n *pipeNet) {
+		go func() { (<-n.peers).waitClosed() }()
+		kept := func(size int) int {
+			if err := p.Oneway(t.Context(), testAddr, protocol.NewBodyRequest(protocol.SendMessage, make([]byte, size))); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			p.mu.Lock()
+			c := p.slots[testAddr].conn
+			p.mu.Unlock()
+			c.out.mu.Lock()
+			defer c.out.mu.Unlock()
+			return cap(c.out.pending) + cap(c.out.spare)
+		}
+		for range 3 {
+			if got := kept(2 << 20); got < 2<<20 {
+				t.Errorf("%d bytes kept between large batches", got)
+			}
+		}
+		for range calmWrites {
+			kept(10)
+		}
+		if got := kept(10); got > 2*keptBuffer {
+			t.Errorf("%d bytes kept long after the last large batch", got)
+		}
+	})
+}
+
 func TestBurstMemoryGoesBack(t *testing.T) {
 	inBubble(t, PoolConfig{}, func(t *testing.T, p *Pool, n *pipeNet) {
 		go func() { (<-n.peers).waitClosed() }()

@@ -11,8 +11,11 @@ import (
 const (
 	// maxQueued is what may wait for the writer, in bytes, before senders with a context have to wait themselves.
 	maxQueued = 4 << 20
-	// keptBuffer is the largest buffer that is kept while there is nothing to write, in bytes.
+	// keptBuffer is the largest buffer that is kept for good while there is nothing to write, in bytes.
 	keptBuffer = 512 << 10
+	// calmWrites is how many writes in a row must have done with keptBuffer before larger ones are given back: a sender
+	// of large batches would otherwise grow them anew for each.
+	calmWrites = 8
 	// headerGuess is room for a header, in bytes, so that a body's buffer is grown once.
 	headerGuess = 1 << 10
 )
@@ -26,6 +29,7 @@ type outbox struct {
 	spare   []byte        // the buffer that the writer gave back
 	writing int           // bytes that the writer has taken and not finished
 	frames  uint64        // encoded since the beginning
+	calm    int           // writes in a row that did with keptBuffer
 	idle    bool          // the writer waits; whoever adds the first frame wakes it
 	room    chan struct{} // closed when there is room again; nil while no sender waits
 	err     error         // why no frame is taken any more
@@ -119,6 +123,9 @@ func (o *outbox) take(gather func()) ([]byte, bool) {
 	batch, room := o.pending, o.room
 	o.pending, o.spare, o.room = o.spare[:0], nil, nil
 	o.writing = len(batch)
+	if o.calm++; len(batch) > keptBuffer {
+		o.calm = 0
+	}
 	o.mu.Unlock()
 	if room != nil {
 		close(room)
@@ -134,12 +141,16 @@ func (o *outbox) wrote(batch []byte) {
 	o.spare = batch
 }
 
-// trim gives back what a burst took, once there is nothing to write.
+// trim gives back what a burst took, once there is nothing to write and the burst is over.
 func (o *outbox) trim() {
-	if cap(o.pending) > keptBuffer {
+	kept := maxQueued
+	if o.calm >= calmWrites {
+		kept = keptBuffer
+	}
+	if cap(o.pending) > kept {
 		o.pending = nil
 	}
-	if cap(o.spare) > keptBuffer {
+	if cap(o.spare) > kept {
 		o.spare = nil
 	}
 }
