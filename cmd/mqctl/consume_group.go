@@ -271,11 +271,8 @@ func (r *groupRun) leave(ctx context.Context) error {
 	}
 	r.summary(why)
 	if err != nil {
-		text := ""
-		if n := r.running.Load(); n > 0 {
-			text = fmt.Sprintf(", with %s still being handled", countOf(n, "message"))
-		}
-		return &exitError{exitFailed, fmt.Errorf("the end was cut short%s: %w", text, err)}
+		err = withHint(err, "what was not saved is delivered again; a longer --drain-timeout waits for handlers")
+		return &exitError{exitFailed, fmt.Errorf("the end was cut short: %w", err)}
 	}
 	if errors.As(why, new(*interruptedError)) {
 		return stopped(ctx)
