@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ func (r *rig) fill(mq protocol.MessageQueue, n int) {
 	}
 }
 
-// commit stores a group's offset.
+// commit stores a group's offset; a group that is not there yet is created.
 func (r *rig) commit(group string, mq protocol.MessageQueue, offset int64) {
 	r.t.Helper()
 	if _, err := r.c.Route(r.t.Context(), mq.Topic); err != nil {
@@ -119,7 +120,15 @@ func (r *rig) commit(group string, mq protocol.MessageQueue, offset int64) {
 		r.t.Fatal(err)
 	}
 	req := &protocol.UpdateConsumerOffsetRequest{ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, CommitOffset: offset}
-	if _, err := r.c.CallHeader(r.t.Context(), addr, req, nil, nil); err != nil {
+	_, err = r.c.CallHeader(r.t.Context(), addr, req, nil, nil)
+	if errors.Is(err, client.ErrGroupNotFound) {
+		create := protocol.NewBodyRequest(protocol.UpdateAndCreateSubscriptionGroup, []byte(`{"groupName":"`+group+`"}`))
+		if _, err := r.c.Call(r.t.Context(), addr, create); err != nil {
+			r.t.Fatalf("group %s: %v", group, err)
+		}
+		_, err = r.c.CallHeader(r.t.Context(), addr, req, nil, nil)
+	}
+	if err != nil {
 		r.t.Fatalf("commit %s: %v", mq, err)
 	}
 }

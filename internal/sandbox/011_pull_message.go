@@ -16,6 +16,8 @@ const maxHeld = 1 << 16
 // pull is a PULL_MESSAGE that has passed all checks.
 type pull struct {
 	protocol.PullMessageRequest
+	b      *broker
+	group  *protocol.SubscriptionGroupConfig
 	q      *queue
 	filter filter
 }
@@ -30,7 +32,7 @@ func handlePullMessage(r *request) *protocol.Command {
 	if p.SysFlag&protocol.PullCommitOffset != 0 {
 		b.commit(p.ConsumerGroup, p.q.mq, p.CommitOffset)
 	}
-	result := p.q.read(b, p.QueueOffset, p.MaxMsgNums, &p.filter)
+	result := p.read()
 	suspend := p.SysFlag&protocol.PullSuspend != 0 && p.SuspendTimeoutMillis > 0
 	if suspend && len(r.peer.held) < maxHeld && result.status.code(p.QueueOffset) == protocol.CodePullNotFound {
 		wait := min(time.Duration(min(p.SuspendTimeoutMillis, maxSuspend.Milliseconds()))*time.Millisecond, maxSuspend)
@@ -46,18 +48,34 @@ func (r *request) pullAgain() *protocol.Command {
 	if resp != nil {
 		return resp
 	}
-	return r.pulled(p, p.q.read(r.broker, p.QueueOffset, p.MaxMsgNums, &p.filter))
+	return r.pulled(p, p.read())
+}
+
+// read looks into the queue. A reset that nobody has been told of yet goes first, and is over with that; a parked pull is
+// not woken for it.
+func (p *pull) read() readResult {
+	resets, key := p.b.offsets.resets, offsetKey{p.Topic, p.ConsumerGroup}
+	if target, ok := resets.get(key, p.QueueID); ok {
+		delete(resets[key], p.QueueID)
+		return readResult{status: readReset, next: target}
+	}
+	return p.q.read(p.b, p.QueueOffset, p.MaxMsgNums, &p.filter)
 }
 
 // pulled is the answer with what was read.
 func (r *request) pulled(p *pull, result readResult) *protocol.Command {
 	var zero int32
 	h := &protocol.PullMessageResponse{
-		NextBeginOffset: result.next, MinOffset: p.q.minOffset(), MaxOffset: p.q.maxOffset(), TopicSysFlag: &zero, GroupSysFlag: &zero,
+		SuggestWhichBrokerID: p.group.BrokerID, NextBeginOffset: result.next, MinOffset: p.q.minOffset(), MaxOffset: p.q.maxOffset(),
+		TopicSysFlag: &zero, GroupSysFlag: &zero,
+	}
+	code := result.status.code(p.QueueOffset)
+	if code == protocol.CodePullOffsetMoved && p.b.master != nil {
+		code, h.NextBeginOffset = protocol.CodePullRetryImmediately, p.QueueOffset // a replica corrects nobody: it may be behind
 	}
 	r.broker.served += int64(result.count)
 	r.broker.notePull(p.ConsumerGroup, p.q.mq, result.next)
-	return protocol.NewResponse(r.Command, result.status.code(p.QueueOffset), result.status.String(), h, result.body)
+	return protocol.NewResponse(r.Command, code, result.status.String(), h, result.body)
 }
 
 // checkPull makes a real broker's checks in its order; a refused pull commits nothing.
@@ -83,7 +101,7 @@ func (r *request) checkPull() (*pull, *protocol.Command) {
 	if resp := r.chooseFilter(&p); resp != nil {
 		return nil, resp
 	}
-	p.q = b.queue(t, p.QueueID)
+	p.b, p.q = b, b.queue(t, p.QueueID)
 	return &p, nil
 }
 
@@ -97,6 +115,7 @@ func (r *request) checkPullGroup(p *pull) *protocol.Command {
 	case !cfg.ConsumeEnable:
 		return r.forbidden(protocol.ForbiddenGroup, "subscription group no permission, "+p.ConsumerGroup)
 	}
+	p.group = cfg
 	return nil
 }
 

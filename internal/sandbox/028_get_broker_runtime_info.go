@@ -17,7 +17,7 @@ func handleGetBrokerRuntimeInfo(r *request) *protocol.Command {
 		"brokerVersion":                         number(int64(b.sandbox.opt.Version)),
 		"bootTimestamp":                         number(b.booted.UnixMilli()),
 		"runtime":                               "[ " + number(int64(up.Hours()/24)) + " days, " + up.Truncate(1e9).String() + " ]",
-		"brokerRole":                            "ASYNC_MASTER",
+		"brokerRole":                            b.role(),
 		"brokerActive":                          "true",
 		"putTps":                                "0.0 0.0 0.0",
 		"getTransferredTps":                     "0.0 0.0 0.0",

@@ -6,10 +6,10 @@ import "mqctl/internal/protocol"
 func handleGetAllConsumerOffset(r *request) *protocol.Command {
 	b := r.broker
 	all := protocol.AllConsumerOffset{
-		DataVersion:     b.offsetVer.body(),
+		DataVersion:     b.offsets.ver.body(),
 		GroupTopicMap:   b.topicsByGroup(),
-		OffsetTable:     offsetTable(b.offsets),
-		PullOffsetTable: offsetTable(b.pulled),
+		OffsetTable:     b.offsets.stored.body(),
+		PullOffsetTable: b.offsets.pulled.body(),
 	}
 	return r.ok(nil, all.Encode())
 }

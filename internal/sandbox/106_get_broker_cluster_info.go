@@ -6,8 +6,8 @@ import "mqctl/internal/protocol"
 func handleGetBrokerClusterInfo(r *request) *protocol.Command {
 	info := protocol.ClusterInfo{BrokerAddrTable: map[string]protocol.BrokerData{}, ClusterAddrTable: map[string][]string{}}
 	for _, b := range r.sandbox.brokers {
-		if b.up {
-			info.BrokerAddrTable[b.name] = b.data()
+		if b.reachable() {
+			info.BrokerAddrTable[b.name] = b.addresses()
 			info.ClusterAddrTable[r.sandbox.cluster] = append(info.ClusterAddrTable[r.sandbox.cluster], b.name)
 		}
 	}

@@ -34,7 +34,8 @@ func handleGetConsumeStats(r *request) *protocol.Command {
 // progress is where a group stands in one queue. Nothing stored counts as offset 0.
 func (b *broker) progress(group, topic string, id int32) protocol.OffsetWrapper {
 	committed, _ := b.committed(group, topic, id)
-	w := protocol.OffsetWrapper{ConsumerOffset: max(committed, 0), PullOffset: b.pulled[offsetKey{topic, group}][id]}
+	pulled, _ := b.offsets.pulled.get(offsetKey{topic, group}, id)
+	w := protocol.OffsetWrapper{ConsumerOffset: max(committed, 0), PullOffset: pulled}
 	q := b.queueOf(topic, id)
 	if q == nil {
 		return w

@@ -20,7 +20,7 @@ func handleQueryTopicConsumeByWho(r *request) *protocol.Command {
 			groups[name] = true
 		}
 	}
-	for key := range b.offsets {
+	for key := range b.offsets.stored {
 		if key.topic == h.Topic {
 			groups[key.group] = true
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,9 +19,7 @@ import (
 	"mqctl/internal/remoting"
 )
 
-var record = flag.Bool("record", false, "write the answers of the cluster that MQCTL_TEST_NAMESRV names to "+conformanceFile)
-
-const conformanceFile = "testdata/conformance.json"
+var record = flag.Bool("record", false, "write the answers of the cluster that MQCTL_TEST_NAMESRV names to testdata/conformance*.json")
 
 // answerShape is what has to be equal in the answers of the sandbox and of a real broker.
 type answerShape struct {
@@ -37,24 +36,69 @@ var sameValue = []string{
 	"TRACE_ON", "MSG_REGION", "IS_SUPPORT_HEART_BEAT_V2", "IS_SUB_CHANGE", "value", "forbiddenType",
 }
 
+// sameRemark are sentences that clients have to tell apart.
+var sameRemark = []string{"Offset has been previously reset", remarkOfClient}
+
 // TestConformance puts a list of questions to a cluster and compares the answers with those of a real 5.5.0 broker, which
 // -record has written down. Against the sandbox it shows that the sandbox is true, and against a real cluster that the record
 // is.
 func TestConformance(t *testing.T) {
-	if ns, _, _ := strings.Cut(os.Getenv("MQCTL_TEST_NAMESRV"), ";"); ns != "" {
-		conform(t, ns, nil)
-		return
-	}
-	inBubble(t, Options{}, func(t *testing.T, r *rig) { conform(t, r.NameServers()[0], r.net.Dial) })
+	c := conformance{file: "testdata/conformance.json", questions: questions(), fits: func(*target) bool { return true }}
+	c.run(t)
 }
 
-func conform(t *testing.T, ns string, dial remoting.Dialer) {
+// TestConformanceOfReplicas asks a replica; of real clusters one that has none is left alone, and the sandbox asked instead.
+func TestConformanceOfReplicas(t *testing.T) {
+	c := conformance{
+		file: "testdata/conformance_replica.json", questions: replicaQuestions(), options: Options{Replicas: 1},
+		fits: func(x *target) bool { return x.replica != "" },
+	}
+	c.run(t)
+}
+
+// TestConformanceOfPushedResets asks a broker that pushes resets of offsets, which real ones do when they are told to.
+func TestConformanceOfPushedResets(t *testing.T) {
+	c := conformance{
+		file: "testdata/conformance_pushed_reset.json", questions: pushedResetQuestions(), options: Options{NoServerSideReset: true},
+		fits: func(x *target) bool {
+			resp := x.call(x.addr, protocol.NewBodyRequest(protocol.GetBrokerConfig, nil))
+			return strings.Contains(string(resp.Body), "useServerSideResetOffset=false")
+		},
+	}
+	c.run(t)
+}
+
+// conformance is a list of questions and where the answers are recorded.
+type conformance struct {
+	file      string
+	questions []question
+	options   Options              // of a sandbox that answers them
+	fits      func(x *target) bool // whether a real cluster can answer them
+}
+
+func (c *conformance) run(t *testing.T) {
 	t.Helper()
-	x := newTarget(t, ns, dial)
+	if ns, _, _ := strings.Cut(os.Getenv("MQCTL_TEST_NAMESRV"), ";"); ns != "" {
+		x := newTarget(t, ns, nil)
+		if c.fits(x) {
+			c.compare(t, x)
+			return
+		}
+	}
+	if *record {
+		t.Logf("not recorded: this cluster cannot answer the questions of %s", c.file)
+		return
+	}
+	inBubble(t, c.options, func(t *testing.T, r *rig) { c.compare(t, newTarget(t, r.NameServers()[0], r.net.Dial)) })
+}
+
+func (c *conformance) compare(t *testing.T, x *target) {
+	t.Helper()
 	got := map[string]answerShape{}
-	for i, q := range questions() {
+	for i, q := range c.questions {
 		if resp := q.ask(x); resp != nil {
 			got[fmt.Sprintf("%03d %s", i, q.name)] = x.shape(resp, q.loose)
+			t.Logf("%03d %s: %v %s", i, q.name, resp.ResponseCode(), resp.Remark)
 		}
 	}
 	text, err := json.MarshalIndent(got, "", " ")
@@ -62,12 +106,12 @@ func conform(t *testing.T, ns string, dial remoting.Dialer) {
 		t.Fatal(err)
 	}
 	if *record {
-		if err := os.WriteFile(conformanceFile, append(text, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(c.file, append(text, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	recorded, err := os.ReadFile(conformanceFile)
+	recorded, err := os.ReadFile(c.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,17 +134,20 @@ type target struct {
 	t            *testing.T
 	pool         *remoting.Pool
 	ns, addr     string
+	replica      string // address of broker-a's first replica, "" without one
 	topic, group string // of this run
 	half         protocol.SendMessageResponse
+
+	mu     sync.Mutex
+	pushed []*protocol.Command
+	answer func(req *protocol.Command) *protocol.Command // to what the broker asks; nil leaves it unanswered
 }
 
 func newTarget(t *testing.T, ns string, dial remoting.Dialer) *target {
 	t.Helper()
 	run := strconv.FormatInt(time.Now().UnixNano(), 36)
-	x := &target{t: t, ns: ns, topic: "conformT" + run, group: "conformG" + run, pool: remoting.NewPool(remoting.PoolConfig{
-		Dial:    dial,
-		Handler: func(context.Context, *remoting.Conn, *protocol.Command) *protocol.Command { return nil },
-	})}
+	x := &target{t: t, ns: ns, topic: "conformT" + run, group: "conformG" + run}
+	x.pool = remoting.NewPool(remoting.PoolConfig{Dial: dial, Handler: x.handle})
 	t.Cleanup(func() {
 		if err := x.pool.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -114,8 +161,20 @@ func newTarget(t *testing.T, ns string, dial remoting.Dialer) *target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.addr = info.BrokerAddrTable["broker-a"].BrokerAddrs[protocol.MasterID]
+	addrs := info.BrokerAddrTable["broker-a"].BrokerAddrs
+	x.addr, x.replica = addrs[protocol.MasterID], addrs[1]
 	return x
+}
+
+// handle is the client's end of what brokers ask.
+func (x *target) handle(_ context.Context, _ *remoting.Conn, req *protocol.Command) *protocol.Command {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.pushed = append(x.pushed, req)
+	if req.IsOneway() || x.answer == nil {
+		return nil
+	}
+	return x.answer(req)
 }
 
 func (x *target) call(addr string, cmd *protocol.Command) *protocol.Command {
@@ -132,7 +191,7 @@ func (x *target) call(addr string, cmd *protocol.Command) *protocol.Command {
 // shape is resp without what differs from run to run. loose leaves out the values of ext fields.
 func (x *target) shape(resp *protocol.Command, loose bool) answerShape {
 	s := answerShape{Code: resp.Code, Ext: map[string]string{}}
-	if text := resp.Remark; text == strings.ToUpper(text) {
+	if text := resp.Remark; text == strings.ToUpper(text) || slices.Contains(sameRemark, text) {
 		s.Status = text
 	}
 	for _, f := range resp.Ext {

@@ -174,6 +174,9 @@ func (s *Sandbox) call(r *request) (resp *protocol.Command) {
 	if r.broker == nil {
 		table = nameServerHandlers
 	}
+	if r.broker != nil && r.broker.master != nil {
+		table = replicaHandlers
+	}
 	h := table[r.RequestCode()]
 	if h == nil || !s.speaks(r.RequestCode()) {
 		return r.fail(protocol.CodeRequestCodeNotSupported, fmt.Sprintf(" request type %d not supported", r.Code))
@@ -187,6 +190,11 @@ func (s *Sandbox) answer(r *request, resp *protocol.Command) {
 		return
 	}
 	resp.Version = s.opt.Version
+	s.passOn(r, resp)
+}
+
+// passOn is answer without the broker's own stamp: for what a client has answered in the broker's place.
+func (s *Sandbox) passOn(r *request, resp *protocol.Command) {
 	if r.fault != nil {
 		r.fault.answer(r, resp)
 		return

@@ -44,7 +44,7 @@ func (s *Sandbox) removeRule(gone *rule) {
 // Control is one request in the hands of a fault.
 type Control struct {
 	Request *protocol.Command // must not be changed
-	Broker  string            // "" at the name server
+	Broker  string            // "" at the name server; a replica is its broker's name, a dash and its number
 	Client  string            // the client's address
 
 	r       *request
@@ -124,6 +124,15 @@ func (c *Control) Rewrite(fn func(resp *protocol.Command)) {
 	c.outcome.rewrite = append(c.outcome.rewrite, fn)
 }
 
+// Suggest has the answer to a pull name the replica to ask next, as a broker does that has fallen behind.
+func (c *Control) Suggest(id int64) {
+	c.Rewrite(func(resp *protocol.Command) {
+		if h, ok := resp.Header.(*protocol.PullMessageResponse); ok {
+			h.SuggestWhichBrokerID = id
+		}
+	})
+}
+
 // Once removes the fault after it has acted on one request; looking alone does not count. It is Times(1).
 func (c *Control) Once() { c.Times(1) }
 
@@ -182,7 +191,7 @@ func (s *Sandbox) proceed(r *request) {
 func (s *Sandbox) consult(rule *rule, r *request) (c *Control) {
 	c = &Control{Request: r.Command, Client: r.peer.addr.String(), r: r}
 	if r.broker != nil {
-		c.Broker = r.broker.name
+		c.Broker = r.broker.node()
 	}
 	defer func() {
 		if v := recover(); v != nil {

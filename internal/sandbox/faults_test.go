@@ -131,6 +131,7 @@ func TestC07_PullAnsweredLate(t *testing.T) {
 
 func TestFaultDrops(t *testing.T) {
 	withFaults(t, func(t *testing.T, r *rig, c *client) {
+		c.group("G")
 		r.On(protocol.UpdateConsumerOffset, func(ctl *Control) { ctl.Drop(); ctl.Once() })
 		commit := &protocol.UpdateConsumerOffsetRequest{ConsumerGroup: "G", Topic: "orders", CommitOffset: 5}
 		if _, err := c.tryCall(commit, time.Second); !errors.Is(err, remoting.ErrTimeout) {

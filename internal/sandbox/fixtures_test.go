@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -136,8 +137,29 @@ func TestAgainstRecordings(t *testing.T) {
 		p.secondMember()
 		p.replay("consumer_list_38", "consumer_connection_203", "lock_41")
 		p.asSecond("lock_41_denied")
+		p.replay("reset_offset_222")
+		p.asked("client_gets_307", readExchange(t, "running_info_307_admin").request)
+		p.asked("client_gets_221", protocol.NewRequest(&protocol.InvokeBrokerToGetConsumerStatusRequest{
+			Topic: "PT_a", Group: "CG_hb", ClientAddr: "192.0.2.9@100#1",
+		}, nil))
+		p.asked("client_gets_309", protocol.NewRequest(&protocol.ConsumeMessageDirectlyRequest{
+			ConsumerGroup: "CG_hb", ClientID: "192.0.2.9@100#1", MsgID: p.messages("PT_a", 0)[0].OffsetID(),
+		}, nil))
 		p.asSecond("unregister_35")
 		p.pushed("notify_consumer_ids_changed_40")
+	})
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "PT_acl", Queues: 4}}, NoServerSideReset: true}, func(t *testing.T, r *rig) {
+		p := &player{rig: r, c1: r.client("c1"), c2: r.client("c2")}
+		p.c1.beat("CG_r", subscription(t, "PT_acl", "*"))
+		for _, mq := range r.Queues("PT_acl") {
+			if err := r.SetOffset("CG_r", mq, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reset := protocol.NewRequest(&protocol.InvokeBrokerToResetOffsetRequest{Topic: "PT_acl", Group: "CG_r", IsForce: true}, nil)
+		p.asked("reset_offset_220_map", reset)
+		reset.Language = protocol.LanguageCPP
+		p.asked("reset_offset_220_list", reset)
 	})
 	inBubble(t, Options{Topics: []TopicSpec{{Name: "PT_acl", Queues: 4}}, NoAutoCreateGroups: true}, func(t *testing.T, r *rig) {
 		p := &player{rig: r, c1: r.client("c1")}
@@ -206,6 +228,14 @@ func (p *player) sendRest() {
 	}
 }
 
+// asked has the second client ask the broker something, and compares what the first one gets.
+func (p *player) asked(name string, req *protocol.Command) {
+	p.t.Helper()
+	p.c2.pool.Start(p.t.Context(), p.BrokerAddr("broker-a"), req, time.Minute, func(*protocol.Command, error) {})
+	p.pushed(name)
+	time.Sleep(askPatience) // nobody answers
+}
+
 func (p *player) longPoll(name string) {
 	p.t.Helper()
 	x := readExchange(p.t, name)
@@ -236,6 +266,7 @@ func (p *player) secondMember() {
 func (p *player) pushed(name string) {
 	p.t.Helper()
 	want := readExchange(p.t, name).response
+	want.Body = bytes.ReplaceAll(want.Body, []byte("broker-t"), []byte("broker-a")) // some were recorded at a second broker
 	synctest.Wait()
 	p.c1.mu.Lock()
 	defer p.c1.mu.Unlock()

@@ -110,7 +110,7 @@ func (s *Sandbox) watch(m *member, gone func(*member)) {
 
 // silent removes a client that has not sent a heartbeat for 120 s, and its connection.
 func (b *broker) silent(m *member) {
-	b.sandbox.log.Info("client gone silent", "broker", b.name, "client", m.clientID)
+	b.sandbox.log.Info("client gone silent", "broker", b.node(), "client", m.clientID)
 	b.dropPeer(m.peer)
 	m.peer.conn.Close()
 }

@@ -73,8 +73,9 @@ func TestHandlerPanicIsContained(t *testing.T) {
 
 // TestMissingFields leaves out one required field at a time.
 func TestMissingFields(t *testing.T) {
-	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}}}, func(t *testing.T, r *rig) {
+	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders"}, {Name: "1"}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
+		wantCode(t, c.bodyOnly(protocol.UpdateAndCreateSubscriptionGroup, []byte(`{"groupName":"1"}`)), protocol.CodeSuccess)
 		for code, fields := range map[protocol.RequestCode][]string{
 			protocol.QueryConsumerOffset:     {"consumerGroup", "topic", "queueId"},
 			protocol.UpdateConsumerOffset:    {"consumerGroup", "topic", "queueId", "commitOffset"},
@@ -90,6 +91,12 @@ func TestMissingFields(t *testing.T) {
 			protocol.GetTopicStatsInfo:       {"topic"},
 			protocol.GetConsumeStats:         {"consumerGroup"},
 			protocol.DeleteSubscriptionGroup: {"groupName"},
+
+			protocol.InvokeBrokerToResetOffset:       {"topic", "group"},
+			protocol.InvokeBrokerToGetConsumerStatus: {"topic", "group"},
+			protocol.QueryConsumeTimeSpan:            {"topic", "group"},
+			protocol.GetConsumerRunningInfo:          {"consumerGroup", "clientId"},
+			protocol.ConsumeMessageDirectly:          {"consumerGroup", "msgId"},
 		} {
 			for missing := range fields {
 				cmd := protocol.NewBodyRequest(code, nil)
@@ -126,6 +133,7 @@ var saneFields = map[string]string{
 	"suspendTimeoutMillis": "1000", "subscription": "*", "subVersion": "0", "expressionType": "TAG", "key": "k", "maxNum": "32", "beginTimestamp": "0",
 	"endTimestamp": "9999999999999", "timestamp": "1", "boundaryType": "lower", "offset": "0", "group": "G", "delayLevel": "0", "maxReconsumeTimes": "3",
 	"clientID": "c", "readQueueNums": "4", "writeQueueNums": "4", "perm": "6", "groupName": "G", "namespace": "n", "value": "v", "cluster": "DefaultCluster",
+	"clientId": "c", "clientAddr": "c", "isForce": "true", "jstackEnable": "true", "msgId": "7F00000100002A9F0000000000000000",
 }
 
 var extValues = []string{
@@ -176,6 +184,11 @@ func TestHostileRequests(t *testing.T) {
 	})
 }
 
+// asksClient are the requests for whose answers a broker asks a client.
+var asksClient = map[protocol.RequestCode]bool{
+	protocol.GetConsumerRunningInfo: true, protocol.ConsumeMessageDirectly: true, protocol.InvokeBrokerToGetConsumerStatus: true,
+}
+
 // throw sends requests one after the other and says what went wrong.
 func (c *client) throw(requests []*protocol.Command) string {
 	for _, cmd := range requests {
@@ -186,6 +199,10 @@ func (c *client) throw(requests []*protocol.Command) string {
 		answer := make(chan timed, 1)
 		c.pool.Start(c.r.t.Context(), addr, cmd, 0, func(resp *protocol.Command, err error) { answer <- timed{resp: resp, err: err} })
 		synctest.Wait()
+		if asksClient[cmd.RequestCode()] {
+			time.Sleep(askPatience) // the client answers nothing
+			synctest.Wait()
+		}
 		select {
 		case a := <-answer:
 			if a.err != nil || strings.Contains(a.resp.Remark, "internal error") {

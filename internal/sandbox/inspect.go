@@ -38,13 +38,13 @@ type Member struct {
 	Addr     string // ip:port of its connection
 }
 
-// Members is the clients of a consumer group, by broker in order of joining.
+// Members is the clients of a consumer group, by broker in order of joining; a replica has a list of its own.
 func (s *Sandbox) Members(group string) (list []Member) {
 	s.do(func() {
-		for _, b := range s.brokers {
+		for _, b := range s.nodes() {
 			if g := b.consumers[group]; g != nil {
 				for _, m := range g.members {
-					list = append(list, Member{Broker: b.name, ClientID: m.clientID, Addr: m.peer.addr.String()})
+					list = append(list, Member{Broker: b.node(), ClientID: m.clientID, Addr: m.peer.addr.String()})
 				}
 			}
 		}

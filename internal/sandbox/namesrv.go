@@ -44,10 +44,10 @@ func (s *Sandbox) route(topic string) *protocol.TopicRouteData {
 	route := &protocol.TopicRouteData{OrderTopicConf: s.names.settings[orderNamespace][topic]}
 	for _, b := range s.brokers {
 		t := b.topics[topic]
-		if !b.up || t == nil {
+		if !b.reachable() || t == nil {
 			continue
 		}
-		route.BrokerDatas = append(route.BrokerDatas, b.data())
+		route.BrokerDatas = append(route.BrokerDatas, b.addresses())
 		route.QueueDatas = append(route.QueueDatas, protocol.QueueData{
 			BrokerName: b.name, Perm: t.Perm, ReadQueueNums: t.ReadQueueNums, WriteQueueNums: t.WriteQueueNums, TopicSysFlag: t.TopicSysFlag,
 		})
@@ -61,17 +61,27 @@ func (s *Sandbox) route(topic string) *protocol.TopicRouteData {
 // orderNamespace is where the queues of ordered topics are configured.
 const orderNamespace = "ORDER_TOPIC_CONFIG"
 
-func (b *broker) data() protocol.BrokerData {
-	return protocol.BrokerData{
-		BrokerAddrs: map[int64]string{protocol.MasterID: b.host.String()}, BrokerName: b.name, Cluster: b.sandbox.cluster,
+// reachable reports whether a master or one of its replicas runs.
+func (b *broker) reachable() bool {
+	return b.up || slices.ContainsFunc(b.replicas, func(r *broker) bool { return r.up })
+}
+
+// addresses is a master and its replicas as the name server knows them: those that run.
+func (b *broker) addresses() protocol.BrokerData {
+	d := protocol.BrokerData{BrokerAddrs: map[int64]string{}, BrokerName: b.name, Cluster: b.sandbox.cluster}
+	for _, x := range append([]*broker{b}, b.replicas...) {
+		if x.up {
+			d.BrokerAddrs[x.id] = x.host.String()
+		}
 	}
+	return d
 }
 
 // routedTopics is every topic that has a route, in order.
 func (s *Sandbox) routedTopics() []string {
 	all := map[string]bool{}
 	for _, b := range s.brokers {
-		if !b.up {
+		if !b.reachable() {
 			continue
 		}
 		for name := range b.topics {

@@ -19,6 +19,7 @@ const (
 	LockRefused                   // a queue lock was asked for, but another client holds it
 	Unlocked                      // a client gave its queue lock back
 	LockLost                      // a queue lock was forgotten without its holder's doing
+	OffsetLost                    // a group's offset fell back to what was written down, to -1 for nothing
 )
 
 // Change is something that has changed inside the sandbox, as it happens. It is the truth about acknowledgements, whatever
@@ -27,8 +28,8 @@ type Change struct {
 	Kind    ChangeKind
 	Broker  string
 	Queue   protocol.MessageQueue
-	Offset  int64                // Stored: the message's own; Committed: the group's
-	Group   string               // Committed, SentBack, and about locks
+	Offset  int64                // Stored: the message's own; Committed and OffsetLost: the group's
+	Group   string               // of offsets, SentBack, and about locks
 	Client  string               // who asked: ip:port of the connection; "" when the sandbox or a method of it did
 	LockID  string               // about locks: the client id of the lock
 	Message *protocol.MessageExt // Stored and SentBack: what was stored; valid during the call only
@@ -62,7 +63,7 @@ func (b *broker) tell(c Change) {
 	if len(w.observers) == 0 {
 		return
 	}
-	c.Broker = b.name
+	c.Broker = b.node()
 	if r := w.request; r != nil {
 		c.Client, c.Request, c.Oneway = r.peer.addr.String(), r.RequestCode(), r.IsOneway()
 	}

@@ -68,6 +68,9 @@ func ptr[T any](v T) *T { return &v }
 func TestUpdateOffset(t *testing.T) {
 	inBubble(t, Options{Topics: []TopicSpec{{Name: "orders", Queues: 1}}}, func(t *testing.T, r *rig) {
 		c := r.client("c1")
+		commit := &protocol.UpdateConsumerOffsetRequest{ConsumerGroup: "G", Topic: "orders", CommitOffset: 1}
+		wantCode(t, c.broker(commit, nil), protocol.CodeSubscriptionGroupNotExist)
+		c.group("G")
 		for _, offset := range []int64{300, -1, math.MaxInt64, 0} {
 			wantCode(t, c.broker(&protocol.UpdateConsumerOffsetRequest{ConsumerGroup: "G", Topic: "orders", CommitOffset: offset}, nil), protocol.CodeSuccess)
 			if got, ok := r.Offset("G", mq("orders", 0)); !ok || got != offset {

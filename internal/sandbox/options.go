@@ -32,6 +32,7 @@ const (
 	// maxQueues bounds the queues of one topic: they are enumerated in answers.
 	maxQueues     = 16384
 	maxBrokers    = 64
+	maxReplicas   = 8 // the ports of brokers are ten apart
 	maxGroups     = 100_000
 	maxLocks      = 100_000 // of one group
 	lockLife      = 60 * time.Second
@@ -49,7 +50,7 @@ type Options struct {
 	// Listen is the name server's address. Default "127.0.0.1:0"; ":9876" means 127.0.0.1:9876.
 	Listen string
 	// BrokerListen is the first broker's address; the following ones listen ten ports higher each, as local clusters
-	// usually do. Default "127.0.0.1:0", a free port for each.
+	// usually do, and replicas on the ports behind their broker's. Default "127.0.0.1:0", a free port for each.
 	BrokerListen string
 	// AllowRemote permits addresses that other machines can reach. Default false: they are refused.
 	AllowRemote bool
@@ -83,6 +84,14 @@ type Options struct {
 	HoldCheck time.Duration
 	// TransactionCheck is how often half messages without an outcome are looked at. Default 30 s, as on a real broker.
 	TransactionCheck time.Duration
+	// Replicas is how many replicas each broker has; they serve reads. Default 0, at most 8.
+	Replicas int
+	// NoServerSideReset has brokers push a reset of offsets to the members of a group (useServerSideResetOffset=false)
+	// instead of keeping it until they pull. Brokers before 5.2.0 know nothing else.
+	NoServerSideReset bool
+	// OffsetFlush is how often a broker writes the offsets of groups to its disk: KillBroker loses those that came later.
+	// Default 5 s, as on a real broker.
+	OffsetFlush time.Duration
 	// Version is the release to be, as an ordinal of MQVersion: it stands in every answer, and requests and response
 	// codes of later releases do not exist. Default 5.5.0.
 	Version int32
@@ -109,6 +118,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.MaxMemory = orDefault(o.MaxMemory, defaultMaxMemory)
 	o.MaxConns = orDefault(o.MaxConns, 1024)
 	o.MaxTopics = orDefault(o.MaxTopics, 10_000)
+	o.OffsetFlush = orDefault(o.OffsetFlush, 5*time.Second)
 	o.TransactionCheck = orDefault(o.TransactionCheck, 30*time.Second)
 	o.Version = orDefault(o.Version, protocol.CurrentVersion)
 	o.Seed = orDefault(o.Seed, 1)
@@ -119,7 +129,9 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.Brokers < 1 || o.Brokers > maxBrokers:
 		return o, fmt.Errorf("%w: %d brokers, want 1 to %d", ErrOptions, o.Brokers, maxBrokers)
-	case o.MaxMessageSize < 1 || o.MaxMemory < 1 || o.MaxConns < 1 || o.MaxTopics < 1 || o.HoldCheck < 0 || o.TransactionCheck < 0:
+	case o.Replicas < 0 || o.Replicas > maxReplicas:
+		return o, fmt.Errorf("%w: %d replicas, want 0 to %d", ErrOptions, o.Replicas, maxReplicas)
+	case o.MaxMessageSize < 1 || o.MaxMemory < 1 || o.MaxConns < 1 || o.MaxTopics < 1 || o.HoldCheck < 0 || o.TransactionCheck < 0 || o.OffsetFlush < 0:
 		return o, fmt.Errorf("%w: a limit is negative", ErrOptions)
 	case o.MaxMessageSize > protocol.DefaultMaxFrame/2:
 		return o, fmt.Errorf("%w: messages of %d bytes do not fit into a frame with their headers, at most %d",

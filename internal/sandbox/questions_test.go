@@ -18,7 +18,7 @@ type question struct {
 // questions are asked in this order. T and G stand for the run's topic and group, N for names that nobody has.
 func questions() []question {
 	return slices.Concat(topicQuestions(), nameServerQuestions(), emptyQueueQuestions(), sendQuestions(), pullQuestions(), offsetQuestions(),
-		groupQuestions(), retryQuestions(), transactionQuestions(), storedQuestions(), deleteQuestions())
+		groupQuestions(), retryQuestions(), transactionQuestions(), storedQuestions(), clientQuestions(), resetQuestions(), deleteQuestions())
 }
 
 // to puts a header to the broker, with the topics T and N and the groups G and N of its fields replaced.

@@ -67,12 +67,13 @@ const (
 	readOverflowBadly
 	readTooSmall
 	readEmpty
+	readReset
 )
 
 // String is the Java constant.
 func (s readStatus) String() string {
 	return [...]string{
-		"FOUND", "NO_MATCHED_MESSAGE", "OFFSET_OVERFLOW_ONE", "OFFSET_OVERFLOW_BADLY", "OFFSET_TOO_SMALL", "NO_MESSAGE_IN_QUEUE",
+		"FOUND", "NO_MATCHED_MESSAGE", "OFFSET_OVERFLOW_ONE", "OFFSET_OVERFLOW_BADLY", "OFFSET_TOO_SMALL", "NO_MESSAGE_IN_QUEUE", "OFFSET_RESET",
 	}[s]
 }
 

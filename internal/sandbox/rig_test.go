@@ -49,6 +49,7 @@ type client struct {
 
 	mu     sync.Mutex
 	pushed []*protocol.Command
+	from   *remoting.Conn // of the latest push
 }
 
 // client makes one more client; its connections come from an address of its own.
@@ -56,10 +57,10 @@ func (r *rig) client(id string) *client {
 	c := &client{r: r, id: id}
 	c.pool = remoting.NewPool(remoting.PoolConfig{
 		Dial: r.net.Dial,
-		Handler: func(_ context.Context, _ *remoting.Conn, req *protocol.Command) *protocol.Command {
+		Handler: func(_ context.Context, from *remoting.Conn, req *protocol.Command) *protocol.Command {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.pushed = append(c.pushed, req)
+			c.pushed, c.from = append(c.pushed, req), from
 			return nil
 		},
 	})
@@ -161,6 +162,12 @@ func pullRequest(group, topic string, queue int32, offset int64, tags string) *p
 		ConsumerGroup: group, Topic: topic, QueueID: queue, QueueOffset: offset, MaxMsgNums: 32,
 		SysFlag: protocol.PullSubscription, Subscription: tags, SuspendTimeoutMillis: 15000,
 	}
+}
+
+// group creates a consumer group at broker-a.
+func (c *client) group(name string) {
+	c.r.t.Helper()
+	wantCode(c.r.t, c.bodyOnly(protocol.UpdateAndCreateSubscriptionGroup, []byte(`{"groupName":"`+name+`"}`)), protocol.CodeSuccess)
 }
 
 // beat is a heartbeat of one consumer group.

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"sync"
 	"time"
 
 	"mqctl/internal/protocol"
@@ -29,6 +30,8 @@ type Sandbox struct {
 	inbox chan event
 	quit  chan struct{} // closed by Close once no connection can post any more
 	done  chan struct{} // closed by run when it has ended
+	// asking is the questions to clients that are being sent; run alone adds to it.
+	asking sync.WaitGroup
 
 	// lifecycle has one token for whoever starts or stops a server; it guards the servers. A mutex would not do, since
 	// closing a server waits.
@@ -112,7 +115,14 @@ func (s *Sandbox) startAll() error {
 			return err
 		}
 		b.listen = addr
-		if err := s.StartBroker(b.name); err != nil {
+		for j, r := range b.replicas {
+			if r.listen, err = offsetPort(addr, j+1); err != nil {
+				return err
+			}
+		}
+	}
+	for _, b := range s.nodes() {
+		if err := s.StartBroker(b.node()); err != nil {
 			return err
 		}
 	}
@@ -154,13 +164,14 @@ func (s *Sandbox) Close() {
 	if s.server != nil {
 		s.server.Close()
 	}
-	for _, b := range s.brokers {
+	for _, b := range s.nodes() {
 		if b.server != nil {
 			b.server.Close()
 		}
 	}
 	close(s.quit)
 	<-s.done
+	s.asking.Wait()
 }
 
 // serve opens a listener and answers on it for b, or for the name server when b is nil.

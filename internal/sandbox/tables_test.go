@@ -11,7 +11,10 @@ import (
 )
 
 // pushedCodes are requests that brokers of the sandbox send.
-var pushedCodes = map[protocol.RequestCode]bool{protocol.NotifyConsumerIDsChanged: true, protocol.CheckTransactionState: true}
+var pushedCodes = map[protocol.RequestCode]bool{
+	protocol.NotifyConsumerIDsChanged: true, protocol.CheckTransactionState: true, protocol.ResetConsumerClientOffset: true,
+	protocol.GetConsumerStatusFromClient: true,
+}
 
 func unserved(t *testing.T) map[protocol.RequestCode]bool {
 	t.Helper()

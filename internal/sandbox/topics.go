@@ -130,12 +130,7 @@ func (b *broker) deleteTopic(name string) {
 	for _, q := range t.queues {
 		q.entries.trim(q.maxOffset())
 	}
-	for key := range b.offsets {
-		if key.topic == name {
-			delete(b.offsets, key)
-			delete(b.pulled, key)
-		}
-	}
+	b.offsets.forget(b.sandbox.now(), func(key offsetKey) bool { return key.topic == name })
 }
 
 // badTopicName says what is wrong with a topic's name, "" for nothing.

@@ -6,6 +6,7 @@ import "mqctl/internal/protocol"
 const (
 	version513 protocol.MQVersion = 439 // heartbeat V2
 	version514 protocol.MQVersion = 441 // boundaryType
+	version520 protocol.MQVersion = 453 // brokers reset offsets by themselves
 	version532 protocol.MQVersion = 477 // INVALID_PARAMETER
 )
 
