@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/pprof"
 	"strings"
-	"time"
 
 	"mqctl/internal/protocol"
 	"mqctl/internal/remoting"
@@ -14,22 +13,28 @@ import (
 // handleRequest answers what brokers ask of a client, Java's ClientRemotingProcessor. It runs on the transport's
 // callback worker, never on a connection's reader. nil is no answer.
 func (c *Client) handleRequest(ctx context.Context, conn *remoting.Conn, req *protocol.Command) *protocol.Command {
+	if req.RequestCode() == protocol.ConsumeMessageDirectly {
+		return c.startConsumeDirectly(conn, req)
+	}
 	answer, ok := map[protocol.RequestCode]func(context.Context, *remoting.Conn, *protocol.Command) (body []byte, err error){
 		protocol.NotifyConsumerIDsChanged:    c.onIDsChanged,
 		protocol.ResetConsumerClientOffset:   c.onResetOffset,
 		protocol.GetConsumerStatusFromClient: c.onConsumerStatus,
 		protocol.GetConsumerRunningInfo:      c.onRunningInfo,
-		protocol.ConsumeMessageDirectly:      c.onConsumeDirectly,
 	}[req.RequestCode()]
 	if !ok {
 		return protocol.NewResponse(req, protocol.CodeRequestCodeNotSupported, "this client does not answer "+req.RequestCode().String(), nil, nil)
 	}
 	body, err := answer(ctx, conn, req)
 	if err != nil {
-		c.log.Warn("a broker's request cannot be answered", "request", req.RequestCode(), "err", err)
-		return protocol.NewResponse(req, protocol.CodeSystemError, err.Error(), nil, nil)
+		return c.cannotAnswer(req, err)
 	}
 	return protocol.NewResponse(req, protocol.CodeSuccess, "", nil, body)
+}
+
+func (c *Client) cannotAnswer(req *protocol.Command, err error) *protocol.Command {
+	c.log.Warn("a broker's request cannot be answered", "request", req.RequestCode(), "err", err)
+	return protocol.NewResponse(req, protocol.CodeSystemError, err.Error(), nil, nil)
 }
 
 // pushConsumer is this client's push consumer of a group.
@@ -113,43 +118,6 @@ func (c *Client) onRunningInfo(_ context.Context, _ *remoting.Conn, req *protoco
 		info.Jstack = dump.String()
 	}
 	return info.Encode(), nil
-}
-
-// onConsumeDirectly has the handler consume one message out of turn (309): nothing is committed or handed back.
-func (c *Client) onConsumeDirectly(_ context.Context, _ *remoting.Conn, req *protocol.Command) ([]byte, error) {
-	var h protocol.ConsumeMessageDirectlyRequest
-	if err := req.DecodeHeader(&h); err != nil {
-		return nil, err
-	}
-	p, err := c.pushConsumer(h.ConsumerGroup)
-	if err != nil {
-		return nil, err
-	}
-	msgs, err := protocol.DecodeMessages(req.Body, protocol.DecodeOptions{MaxBody: p.cfg.MaxBody})
-	if err != nil || len(msgs) == 0 {
-		return nil, fmt.Errorf("message to consume directly: %d records, %w", len(msgs), err)
-	}
-	return p.consumeDirectly(&msgs[0], h.BrokerName).Encode(), nil
-}
-
-func (p *PushConsumer) consumeDirectly(m *protocol.MessageExt, broker string) *protocol.ConsumeMessageDirectlyResult {
-	m.BrokerName = broker
-	b := &Batch{Queue: m.MessageQueue(), Messages: []*protocol.MessageExt{m}, Acked: 1}
-	if origin, ok := m.PropertyBytes(protocol.PropertyRetryTopic); ok && protocol.IsRetryTopic(m.Topic) {
-		m.Topic = string(origin)
-	}
-	began := time.Now()
-	result, panicked := p.handle(b)
-	r := &protocol.ConsumeMessageDirectlyResult{
-		Order: p.cfg.Orderly, AutoCommit: true, ConsumeResult: protocol.ConsumeResultLater, SpentTimeMills: time.Since(began).Milliseconds(),
-	}
-	switch {
-	case panicked != "":
-		r.ConsumeResult, r.Remark = protocol.ConsumeResultThrowException, panicked
-	case result == Success && b.Acked > 0:
-		r.ConsumeResult = protocol.ConsumeResultSuccess
-	}
-	return r
 }
 
 // moveQueue makes an owned queue go on at offset: a seek. It returns once the new offset counts; saving it is tried at

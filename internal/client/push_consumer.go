@@ -29,6 +29,7 @@ type PushConsumer struct {
 	stopHandlers  context.CancelFunc // ends the context of running handlers
 	handlerCtx    context.Context
 
+	direct      chan struct{} // holds a token for each direct consumption that runs; full once the consumer closes
 	rebalancing chan struct{} // capacity 1: whoever puts a token in may change what is owned
 	closing     atomic.Bool
 	closed      chan struct{} // closed when Close has finished
@@ -44,7 +45,7 @@ func (c *Client) StartPushConsumer(ctx context.Context, cfg ConsumerConfig) (*Pu
 	}
 	p := &PushConsumer{
 		table: newQueueTable(), closed: make(chan struct{}),
-		retries: newLocalRetries(), rebalancing: make(chan struct{}, 1),
+		retries: newLocalRetries(), rebalancing: make(chan struct{}, 1), direct: make(chan struct{}, directAtOnce),
 	}
 	p.puller = &puller{client: c, group: cfg.Group, cfg: cfg, ready: newReadyList(), subscription: p.subscriptionOf}
 	p.store = &remoteOffsets{client: c, group: cfg.Group, strict: cfg.From.Where != FromLastJava}
@@ -111,6 +112,7 @@ func (p *PushConsumer) abandon(ctx context.Context) {
 func (p *PushConsumer) run() {
 	p.handlerCtx, p.stopHandlers = context.WithCancel(p.client.ctx)
 	p.started = time.Now()
+	p.sampleStatus(p.started)
 	if err := p.SetWorkers(p.cfg.Workers); err != nil {
 		panic(err) // Validate has let it pass
 	}
@@ -206,6 +208,7 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 	p.ready.close()
 	p.retries.close()
 	drain, cancel := context.WithTimeout(ctx, p.cfg.DrainTimeout)
+	p.endDirect(drain)
 	if err := p.workers.Wait(drain); err != nil {
 		errs = append(errs, fmt.Errorf("consumer of %s: handlers did not finish: %w", p.cfg.Group, err))
 	}

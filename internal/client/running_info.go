@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,18 +23,36 @@ func (p *PushConsumer) runningInfo() *protocol.ConsumerRunningInfo {
 	for _, t := range set.topics() {
 		info.SubscriptionSet = append(info.SubscriptionSet, *set[t])
 	}
+	slices.SortFunc(info.SubscriptionSet, func(a, b protocol.SubscriptionData) int {
+		return strings.Compare(a.Topic+"@"+a.SubString, b.Topic+"@"+b.SubString)
+	})
 	for _, q := range s.Queues {
 		mq := protocol.MessageQueue{Topic: q.Topic, BrokerName: q.Broker, QueueID: q.QueueID}
-		info.MQTable[mq] = processQueueInfo(q)
+		info.MQTable[mq] = p.processQueueInfo(mq, q)
 	}
 	return info
 }
 
-func processQueueInfo(q stats.Queue) protocol.ProcessQueueInfo {
-	return protocol.ProcessQueueInfo{
+func (p *PushConsumer) processQueueInfo(mq protocol.MessageQueue, q stats.Queue) protocol.ProcessQueueInfo {
+	info := protocol.ProcessQueueInfo{
 		CachedMsgCount: int32(q.CachedCount), CachedMsgSizeInMiB: int32(q.CachedBytes >> 20),
 		CachedMsgMinOffset: orZero(q.MinOffset), CachedMsgMaxOffset: orZero(q.MaxOffset), CommitOffset: orZero(q.Consumable),
 		Locked: q.Locked, Dropped: q.Dropped, LastPullTimestamp: msOrZero(q.LastPull), LastConsumeTimestamp: msOrZero(q.LastConsume),
+	}
+	if a := p.table.get(mq); a != nil && p.cfg.Orderly {
+		info.LastLockTimestamp = msOrZero(a.lockedAt.Load())
+		if e := a.epoch.Load(); e != nil {
+			setInHand(&info, e.pq.HandedOut())
+		}
+	}
+	return info
+}
+
+// setInHand fills in what an orderly handler has in hand, which Java calls a transaction.
+func setInHand(info *protocol.ProcessQueueInfo, msgs []*protocol.MessageExt) {
+	if n := len(msgs); n > 0 {
+		info.TransactionMsgCount = int32(n)
+		info.TransactionMsgMinOffset, info.TransactionMsgMaxOffset = msgs[0].QueueOffset, msgs[n-1].QueueOffset
 	}
 }
 

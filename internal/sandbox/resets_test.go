@@ -142,6 +142,7 @@ func TestStoppedBrokerForgetsResets(t *testing.T) {
 		if err := r.StopBroker("broker-a"); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the client has noticed
 		if err := r.StartBroker("broker-a"); err != nil {
 			t.Fatal(err)
 		}
