@@ -78,7 +78,11 @@ type queueEpoch struct {
 	pq       *ProcessQueue
 	progress *progress
 	listed   bool // guarded by readyList.mu
-	ended    atomic.Bool
+
+	// unsure says that the owner before may have saved more after we asked where to begin; guarded by queue.saving.
+	unsure bool
+	floor  int64 // what it had saved; nothing below is saved by this epoch; guarded by queue.saving
+	ended  atomic.Bool
 }
 
 func (p *puller) newAssignedQueue(mq protocol.MessageQueue) *assignedQueue {
@@ -114,10 +118,12 @@ func (q *assignedQueue) drop() {
 	}
 }
 
-// begin opens a new epoch that reads from offset. With saved, the store has that offset already.
-func (q *assignedQueue) begin(offset int64, limits flowLimits, saved bool) *queueEpoch {
+// begin opens a new epoch that reads from offset. With saved, the store has that offset already; with takeover, somebody
+// else may have owned the queue until now.
+func (q *assignedQueue) begin(offset int64, limits flowLimits, saved, takeover bool) *queueEpoch {
 	e := &queueEpoch{
 		queue: q, number: q.epochs.Add(1), pq: newProcessQueue(offset, limits, &q.cachedBytes), progress: newProgress(),
+		unsure: takeover,
 	}
 	e.progress.done.Store(offset)
 	if saved {

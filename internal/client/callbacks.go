@@ -134,7 +134,7 @@ func (p *PushConsumer) moveQueue(ctx context.Context, mq protocol.MessageQueue, 
 		return nil
 	}
 	q.halt()
-	e := q.begin(offset, q.limits(), false)
+	e := q.begin(offset, q.limits(), false, false)
 	if err := q.saveWithin(ctx, e); err != nil {
 		p.client.log.Warn("the new offset is not saved yet", "queue", mq, "offset", offset, "err", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mqctl/internal/client"
 	"mqctl/internal/protocol"
 	"mqctl/internal/sandbox"
 	"mqctl/internal/testcluster"
@@ -96,6 +97,53 @@ func TestC07_ResetIsNotUndoneByASave(t *testing.T) {
 		}
 		if down != 1 || l.offsets[len(l.offsets)-1] != 100 {
 			t.Errorf("commits %v: want one fall, to 10, and 100 at the end", l.offsets)
+		}
+	})
+}
+
+// C07: the answer to a pull that was under way when the offset was reset counts for nothing.
+func TestC07_ResetWithAPullInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := testcluster.Virtual(t, 1)
+		topic, group := k.Topic(1), k.Group()
+		c := k.Client()
+		mq := fill(t, c, topic, 900)[0]
+		var in inbox
+		p := consume(t, c, group, topic, in.handle, func(cfg *client.ConsumerConfig) { cfg.Workers = 1 })
+		testcluster.Eventually(t, time.Minute, "900 messages", func() bool { return in.count() == 900 })
+		l := watchCommits(k, mq)
+		f, err := sandbox.ParseFault("pull:delay=2s,times=1,topic=" + topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Second) // everything is committed, and a pull is parked
+		k.Sandbox().Inject(f)
+		put(t, c, mq, "900") // the parked pull brings it, the one after that is answered late
+		time.Sleep(100 * time.Millisecond)
+		put(t, c, mq, "901")
+		time.Sleep(time.Second)
+		if err := k.Sandbox().PushReset(group, mq, 100); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		closeNow(t, p)
+		got := in.all()
+		for i, body := range got[901:] {
+			if body != strconv.Itoa(100+i) {
+				t.Fatalf("message %d after the reset is %s", i, body)
+			}
+		}
+		if len(got) != 901+802 {
+			t.Errorf("%d messages after the reset, want 802", len(got)-901)
+		}
+		down := 0
+		for i := 1; i < len(l.offsets); i++ {
+			if l.offsets[i] < l.offsets[i-1] {
+				down++
+			}
+		}
+		if len(l.offsets) == 0 || down > 1 || l.offsets[len(l.offsets)-1] != 902 {
+			t.Errorf("commits %v: want one fall and 902 at the end", l.offsets)
 		}
 	})
 }

@@ -46,7 +46,8 @@ type Config struct {
 	RouteInterval time.Duration `x:"route-interval" range:"100ms..1h" help:"how often topic routes are refreshed"`
 	// HeartbeatInterval is how often brokers hear from this client. Default: 30 s, Java's heartbeatBrokerInterval.
 	HeartbeatInterval time.Duration `x:"heartbeat-interval" range:"100ms..100s" help:"how often brokers are sent a heartbeat; they forget a client after 120s"`
-	// PersistInterval is how often offsets are saved. Default: 5 s, Java's persistConsumerOffsetInterval.
+	// PersistInterval is how often offsets are saved that have moved. Default: 1 s; 5 s in Java's
+	// persistConsumerOffsetInterval, which commits with each pull as well.
 	PersistInterval time.Duration `x:"persist-interval" range:"100ms..10m" help:"how often consumed offsets are saved"`
 	// RebalanceInterval is how often queues are divided anew without a reason. Default: 20 s.
 	RebalanceInterval time.Duration `x:"rebalance-interval" range:"100ms..10m" help:"how often queues are divided among the members without a reason"`
@@ -66,7 +67,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.DialTimeout, 3*time.Second)
 	orDefault(&c.RouteInterval, 30*time.Second)
 	orDefault(&c.HeartbeatInterval, 30*time.Second)
-	orDefault(&c.PersistInterval, 5*time.Second)
+	orDefault(&c.PersistInterval, time.Second)
 	orDefault(&c.RebalanceInterval, 20*time.Second)
 	return c
 }

@@ -60,7 +60,7 @@ func (q *assignedQueue) loadStart(ctx context.Context, from From) (ok bool) {
 				q.client.log.Warn("the broker's offset lies behind what was consumed here: messages are repeated",
 					"queue", q.mq, "offset", offset, "consumed", old.progress.done.Load())
 			}
-			q.begin(offset, q.limits(), stored)
+			q.begin(offset, q.limits(), stored, true)
 			q.client.log.Debug("queue taken over", "queue", q.mq, "offset", offset, "stored", stored)
 			return true
 		}
@@ -172,7 +172,7 @@ func (q *assignedQueue) onPulled(ctx context.Context, e *queueEpoch, res *pullRe
 // epoch ends, so late results cannot overwrite the correction, and the correction is saved although no message follows.
 func (q *assignedQueue) onOffsetMoved(ctx context.Context, e *queueEpoch, res *pullResult) time.Duration {
 	q.client.log.Warn("the broker moved the offset", "queue", q.mq, "old", e.pq.Next(), "new", res.next, "min", res.minOffset, "max", res.maxOffset)
-	next := q.begin(res.next, q.limits(), false)
+	next := q.begin(res.next, q.limits(), false, false)
 	if err := q.saveProgress(ctx, next); err != nil {
 		q.client.log.Warn("the corrected offset is not saved yet", "queue", q.mq, "err", err)
 	}
@@ -195,10 +195,27 @@ func (q *assignedQueue) saveProgress(ctx context.Context, e *queueEpoch) error {
 	if !ok || q.epoch.Load() != e {
 		return nil
 	}
+	if err := q.learnFloor(ctx, e); err != nil || offset < e.floor {
+		return err
+	}
 	if err := q.store.save(ctx, q.mq, offset); err != nil {
 		return err
 	}
 	e.progress.saved.Store(offset)
+	return nil
+}
+
+// learnFloor asks once, before the first save of a queue that was taken over, how far its last owner had come: it may have
+// saved after we asked where to begin. We repeat its messages then, but the commit must not fall.
+func (q *assignedQueue) learnFloor(ctx context.Context, e *queueEpoch) error {
+	if !e.unsure || !q.store.remote() {
+		return nil
+	}
+	stored, err := q.store.load(ctx, q.mq)
+	if err != nil && !errors.Is(err, ErrNoOffset) {
+		return err
+	}
+	e.unsure, e.floor = false, stored
 	return nil
 }
 

@@ -29,6 +29,7 @@ type PushConsumer struct {
 	stopHandlers  context.CancelFunc // ends the context of running handlers
 	handlerCtx    context.Context
 
+	shared      atomic.Bool   // the group has other members
 	direct      chan struct{} // holds a token for each direct consumption that runs; full once the consumer closes
 	rebalancing chan struct{} // capacity 1: whoever puts a token in may change what is owned
 	closing     atomic.Bool

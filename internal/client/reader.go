@@ -113,7 +113,7 @@ func (r *Reader) open(rq ReaderQueue) {
 	r.queues = append(r.queues, q)
 	limits := q.limits()
 	limits.span = 0 // nothing is ever handled out of order here
-	q.begin(rq.From, limits, true)
+	q.begin(rq.From, limits, true, false)
 	q.startLoop(func(ctx context.Context) {
 		q.run(ctx)
 		r.live.Add(-1)

@@ -12,6 +12,10 @@ import (
 	"mqctl/internal/protocol"
 )
 
+// handoverPause is what a queue's last owner has for its last save: it hears of the change when we do, and what it saves
+// after we have asked where to begin would be repeated. Orderly queues do not need it, they are locked.
+const handoverPause = 300 * time.Millisecond
+
 // unbalancedPause is how soon a rebalance that could not be completed is tried again.
 const unbalancedPause = time.Second
 
@@ -83,7 +87,7 @@ func (p *PushConsumer) rebalance(ctx context.Context) (balanced bool) {
 	select {
 	case p.rebalancing <- struct{}{}:
 	default:
-		return true // Close has taken it, for good
+		return p.closing.Load() // a queue is being moved; Close keeps the token for good
 	}
 	defer func() { <-p.rebalancing }()
 	if p.closing.Load() {
@@ -129,6 +133,7 @@ func (p *PushConsumer) dueQueues(ctx context.Context, topic string) (due []proto
 		wake(p.client.wakeHeartbeat) // the broker has not heard of this member yet, or has forgotten it
 		return nil, false
 	}
+	p.shared.Store(len(ids) > 1)
 	return p.cfg.Allocate(p.client.id, queues, ids), true
 }
 
@@ -170,7 +175,7 @@ func (p *PushConsumer) startPulling(q *assignedQueue, begun bool) {
 		}
 		if p.cfg.Orderly {
 			p.orderlyPull(ctx, q)
-		} else if !begun {
+		} else if !begun && (!p.shared.Load() || pause(ctx, handoverPause, nil)) {
 			q.pullLoop(ctx, p.cfg.From)
 		}
 	})
