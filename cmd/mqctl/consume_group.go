@@ -58,7 +58,9 @@ func (p *program) consumeGroup(ctx context.Context, o *consumeOptions, printer *
 	defer r.stop(nil)
 	r.lastSeen.Store(time.Now().UnixNano())
 	join, cancel := p.withDeadline(ctx)
-	r.consumer, err = conn.StartPushConsumer(join, r.config())
+	cfg := r.config()
+	tuneCollector(cfg.CacheTotal)
+	r.consumer, err = conn.StartPushConsumer(join, cfg)
 	cancel()
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ func (p *program) consumeRead(ctx context.Context, o *consumeOptions, printer *m
 	if o.cacheTotal > 0 {
 		cfg.Pull.CacheTotal = o.cacheTotal
 	}
+	tuneCollector(cfg.Pull.CacheTotal)
 	r.announce(queues)
 	open, cancel := p.withDeadline(ctx)
 	r.reader, err = conn.OpenReader(open, cfg)

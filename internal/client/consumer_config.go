@@ -57,6 +57,9 @@ type Subscription struct {
 	SQL        bool
 }
 
+// DefaultCacheTotal is what a consumer caches at most in all its queues, in bytes.
+const DefaultCacheTotal = 256 << 20
+
 // ConsumerConfig configures a push consumer, Java's DefaultMQPushConsumer. The zero value of every field but Group,
 // Subscriptions and Handler is its default.
 type ConsumerConfig struct {
@@ -122,7 +125,7 @@ func (c ConsumerConfig) withDefaults() ConsumerConfig {
 	orDefault(&c.MaxSpan, 2000)
 	orDefault(&c.MaxCachedCountTopic, -1)
 	orDefault(&c.MaxCachedMiBTopic, -1)
-	orDefault(&c.CacheTotal, 256<<20)
+	orDefault(&c.CacheTotal, DefaultCacheTotal)
 	orDefault(&c.PullErrorPause, time.Second)
 	orDefault(&c.MaxReconsume, -1)
 	orDefault(&c.LocalRetryPause, 5*time.Second)
