@@ -80,12 +80,6 @@ func (r *recorder) open() int64 {
 	return r.check.Open()
 }
 
-func (r *recorder) broken() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.check.Broken()
-}
-
 // changed records what the sandbox says: the truth about what is stored, committed and locked.
 func (r *recorder) changed(c *sandbox.Change) {
 	e := history.Event{Group: r.group, Queue: c.Queue.String(), Offset: c.Offset}

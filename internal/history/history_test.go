@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,5 +101,3 @@ func TestMergedFiles(t *testing.T) {
 		}
 	}
 }
-
-func readerOf(s string) io.Reader { return strings.NewReader(s) }
