@@ -16,8 +16,8 @@ const (
 )
 
 // tuneCollector sets the garbage collector up for a process that caches up to cacheLimit bytes of messages (0: the
-// engine's default): seldom while
-// little is cached, and in time when the cache fills. GOGC and GOMEMLIMIT in the environment have their way.
+// engine's default): seldom while little is cached, and in time when the cache fills. GOGC and GOMEMLIMIT in the
+// environment have their way.
 func tuneCollector(cacheLimit int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

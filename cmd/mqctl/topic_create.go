@@ -98,8 +98,10 @@ func (p *program) topicCreateAction(c *cli.Context) error {
 		p.note("dry run: nothing was changed")
 		return partOf(plan.Partial, plan.Failures)
 	}
-	if err := p.writeTopicPlan(plan, false); err != nil {
-		return err
+	if !p.opt.quiet || !c.Bool("yes") {
+		if err := p.writeTopicPlan(plan, false); err != nil {
+			return err
+		}
 	}
 	if plan.Writes() == 0 {
 		p.note("nothing to do")
@@ -137,9 +139,6 @@ func (p *program) writeTopicPlan(plan *admin.TopicPlan, asData bool) error {
 	d.Head = []string{fmt.Sprintf("PLAN   topic %s   nothing has changed yet", plan.Topic)}
 	if asData {
 		return p.write(d)
-	}
-	if p.opt.quiet {
-		return nil
 	}
 	return render.Write(p.stderr, render.FormatTable, d, render.Options{Human: p.errTerminal, Width: p.width})
 }
