@@ -129,7 +129,11 @@ func (q *assignedQueue) logHeldBack(e *queueEpoch, v stats.Verdict, c cacheState
 	if n%1000 != 1 {
 		return
 	}
-	q.client.log.Warn("flow control holds the queue back", "queue", q.mq, "limit", v, "hits", n,
+	log := q.client.log.Warn
+	if q.inline {
+		log = q.client.log.Debug // a reader is held back by whoever reads, as a pipe is: no news
+	}
+	log("flow control holds the queue back", "queue", q.mq, "limit", v, "hits", n,
 		"min_offset", e.pq.Low(), "next_offset", e.pq.Next(), "count", c.count, "bytes", c.bytes, "span", c.span)
 }
 
