@@ -188,9 +188,6 @@ func (c *Checker) onDone(e *Event) {
 			s.content.verdict(g).succeeded++
 			c.update(s.content)
 		}
-		if o != nil && o.taken.Epoch == e.Epoch {
-			o.done = max(o.done, e.Offset)
-		}
 	} else {
 		c.report.Counts.Later++
 		if o != nil && o.taken.Epoch == e.Epoch && (!o.waits || e.Offset < o.waitsAt) {

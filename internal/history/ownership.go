@@ -22,7 +22,7 @@ func (c *Checker) onOwn(e *Event) {
 	if old := q.owners[e.Member]; old != nil && old.held() {
 		old.dropped, old.droppedAt = *e, c.report.Counts.Events
 	}
-	o := &ownership{taken: *e, done: -1}
+	o := &ownership{taken: *e}
 	q.owners[e.Member], q.latest = o, o
 	q.retire()
 	q.trim()
@@ -173,22 +173,21 @@ func (c *Checker) onStop(e *Event) {
 
 // checkLeft: nothing that the epoch finished and could have committed is left uncommitted.
 func (c *Checker) checkLeft(q *queue, o *ownership, e *Event) {
-	want := o.done + 1
-	i, _ := q.find(o.taken.Offset)
-	for ; i < len(q.slots) && q.slots[i].offset < want; i++ {
-		if s := q.slots[i]; !s.done && !s.exempt {
-			want = s.offset
+	want := o.position()
+	var last *slot
+	i, _ := q.find(want)
+	for ; i < len(q.slots); i++ {
+		s := q.slots[i]
+		if !s.done || s.member != e.Member || s.epoch != o.taken.Epoch {
+			break
 		}
+		last, want = s, s.offset+1
 	}
-	if o.done < 0 || want <= o.taken.Offset || q.committed >= want {
+	if last == nil || q.committed >= want {
 		return
 	}
-	var shown []Event
-	if s := q.at(want - 1); s != nil {
-		shown = s.trail
-	}
-	c.violate(I6, q, fmt.Sprintf("%s stopped cleanly but left %d of its finished messages uncommitted: the commit is %d, done is everything below %d",
-		e.Member, want-max(q.committed, o.taken.Offset), q.committed, want), append([]Event{o.taken, q.commit, *e}, shown...)...)
+	c.violate(I6, q, fmt.Sprintf("%s stopped cleanly but left finished messages uncommitted: the commit is %d, done is everything below %d",
+		e.Member, q.committed, want), append([]Event{o.taken, q.commit, *e}, last.trail...)...)
 }
 
 // lock is the broker's lock of a queue for a group, as far as it is known.

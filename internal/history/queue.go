@@ -85,7 +85,6 @@ type ownership struct {
 	dropped   Event // zero while it is held
 	droppedAt int64 // number of the event
 	commit    Event // zero before the first
-	done      int64 // the highest offset that this epoch finished, -1
 	// orderly mode
 	last    Event // the latest delivery; zero before
 	waits   bool  // a batch failed and must come first again
