@@ -22,7 +22,7 @@ import (
 type lagRow struct {
 	Topic   string      `json:"topic" col:"TOPIC"`
 	Queue   string      `json:"queue" col:"QUEUE"`
-	Commit  *int64      `json:"commit" col:"COMMIT,drop=2" unit:"count" none:"none"`
+	Commit  string      `json:"commit" col:"COMMIT,right,drop=2"` // or none, or ? where it could not be read
 	Max     *int64      `json:"max" col:"MAX,drop=3" unit:"count"`
 	Lag     *int64      `json:"lag" col:"LAG" unit:"count"`
 	In      *stats.Rate `json:"in_rate" col:"IN/S" unit:"rate"`
@@ -259,14 +259,14 @@ func (p *program) lagDocument(q lagQuestion, r *admin.LagReport) render.Document
 	d := render.Document{Data: r, Head: []string{lagHead(r)}}
 	rows := []lagRow{}
 	for _, l := range q.choose(r.Queues) {
-		rows = append(rows, newLagRow(r, l))
+		rows = append(rows, newLagRow(r, l, p.outTerminal))
 	}
 	d.Rows = rows
 	if len(rows) == 0 {
 		d.Rows = nil
 		d.Head = append(d.Head, "no queue is behind")
 		if len(r.Queues) == 0 {
-			d.Head[1] = "the group has no member and no offsets"
+			d.Head[1] = nothingOf(r)
 		}
 	}
 	if r.Unknown > 0 {
@@ -278,9 +278,30 @@ func (p *program) lagDocument(q lagQuestion, r *admin.LagReport) render.Document
 	return d
 }
 
-func newLagRow(r *admin.LagReport, l admin.QueueLag) lagRow {
+// nothingOf says why a group has no queue at all: that it has no member takes every broker's word.
+func nothingOf(r *admin.LagReport) string {
+	if r.Partial || r.Members == nil {
+		return "no offsets were found; whether the group has members or offsets elsewhere could not be read"
+	}
+	return "the group has no member and no offsets"
+}
+
+// commitText is none only where the broker said that there is no commit.
+func commitText(l admin.QueueLag, human bool) string {
+	switch {
+	case l.Commit != nil && human:
+		return render.Count(*l.Commit)
+	case l.Commit != nil:
+		return strconv.FormatInt(*l.Commit, 10)
+	case l.NeverCommitted:
+		return "none"
+	}
+	return "?"
+}
+
+func newLagRow(r *admin.LagReport, l admin.QueueLag, human bool) lagRow {
 	row := lagRow{
-		Topic: l.Topic, Queue: l.Broker, Commit: l.Commit, Max: l.Max, Lag: l.Lag, In: l.InRate, Out: l.OutRate, Verdict: l.Verdict, Note: l.Note,
+		Topic: l.Topic, Queue: l.Broker, Commit: commitText(l, human), Max: l.Max, Lag: l.Lag, In: l.InRate, Out: l.OutRate, Verdict: l.Verdict, Note: l.Note,
 	}
 	if l.Topic == protocol.RetryTopic(r.Group) {
 		row.Topic = protocol.RetryTopicPrefix

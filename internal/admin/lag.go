@@ -49,9 +49,11 @@ type QueueLag struct {
 	Broker  string `json:"broker" col:"BROKER"`
 	QueueID *int32 `json:"queue_id" col:"QUEUE"` // nil in the one row of a topic whose route could not be read
 	Commit  *int64 `json:"commit" col:"COMMIT"`  // as stored; nil when there is none
-	Min     *int64 `json:"min" col:"MIN,wide"`
-	Max     *int64 `json:"max" col:"MAX"`
-	Lag     *int64 `json:"lag" col:"LAG" unit:"count"`
+	// NeverCommitted is the broker's word that there is no commit. A nil Commit without it is one that could not be read.
+	NeverCommitted bool   `json:"never_committed"`
+	Min            *int64 `json:"min" col:"MIN,wide"`
+	Max            *int64 `json:"max" col:"MAX"`
+	Lag            *int64 `json:"lag" col:"LAG" unit:"count"`
 	// LagMost is what Lag can be at most where no commit tells it.
 	LagMost    *int64         `json:"lag_most" col:"AT MOST,wide" unit:"count"`
 	Expired    *int64         `json:"expired" col:"EXPIRED,wide" unit:"count"` // messages between the commit and Min
@@ -176,13 +178,15 @@ func judge(row lagRow, view *groupView) QueueLag {
 	if row.err == nil {
 		q.Min, q.Max, q.LastStored = &row.min, &row.max, row.stored()
 	}
+	broadcasting := view.model == string(protocol.Broadcasting)
+	q.NeverCommitted = row.queueID != nil && row.commit.at == nil && row.commit.err == nil && !broadcasting
 	switch {
 	case row.err != nil:
 		q.Error = row.err.Error()
 	case row.commit.err != nil:
 		q.lagMost(row.queueRange)
 		q.Error = row.commit.err.Error()
-	case view.model == string(protocol.Broadcasting):
+	case broadcasting:
 		q.Note = joinNotes("members that broadcast keep their offsets themselves", q.Note)
 	case q.Commit == nil:
 		q.lagMost(row.queueRange)
