@@ -42,7 +42,7 @@ func consumeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "group", Aliases: []string{"g"}, Usage: "consume as a member of this `GROUP`"},
 		&cli.BoolFlag{Name: "create", Usage: "create the group where it does not exist"},
 		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "create the group without asking, as --create does"},
-		&cli.StringFlag{Name: "from", Aliases: []string{"O"}, Usage: "`POSITION` to begin at (default end, or start with -e, -c or --until; with -g only queues without a commit begin there, by default at the end)"},
+		&cli.StringFlag{Name: "from", Aliases: []string{"O"}, Usage: "`POSITION` to begin at (default end, or start with -e, -c or --until; with -g only queues without a commit begin there, by default by the rule of the Java client: the end, or the start of a queue so young that its first message is still in memory)"},
 		&cli.StringFlag{Name: "until", Usage: "`POSITION` to end at, without -g"},
 		&cli.StringSliceFlag{Name: "queue", Aliases: []string{"q"}, Usage: "only these `BROKER/QUEUE`s, without -g; a number alone is that queue of every broker; may be repeated"},
 		&cli.StringFlag{Name: "tag", Usage: "only messages of these tags, filtered by the broker: an `EXPRESSION` such as 'A || B'"},
