@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"mqctl/internal/protocol"
+	"mqctl/internal/remoting"
 )
 
 // Call sends one request and waits for its answer, within CallTimeout when ctx has no deadline of its own. A code other
@@ -27,9 +29,18 @@ func (c *Client) call(ctx context.Context, addr string, req *protocol.Command, l
 		resp, err = c.pool.Call(ctx, addr, req)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", code, err)
+		return nil, nameRequest(code, err)
 	}
 	return resp, checkResponse(code, addr, resp)
+}
+
+// nameRequest says which request failed, unless the error itself does.
+func nameRequest(code protocol.RequestCode, err error) error {
+	var failure *remoting.Error
+	if errors.As(err, &failure) && failure.Op == code.String() {
+		return err
+	}
+	return fmt.Errorf("%s: %w", code, err)
 }
 
 // CallHeader is Call for a request with a typed header; out, when not nil, receives the answer's ext fields.
