@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mqctl/internal/admin"
+	"mqctl/internal/client"
 	"mqctl/internal/protocol"
 	"mqctl/internal/render"
 	"mqctl/internal/stats"
@@ -168,25 +170,40 @@ func (p *program) askLag(ctx context.Context, a *admin.Admin, q lagQuestion) ([]
 	ctx, cancel := p.withDeadline(ctx)
 	defer cancel()
 	reports := make([]*admin.LagReport, len(q.groups))
+	var unknown []error
 	for i, g := range q.groups {
 		var err error
-		if reports[i], err = a.Lag(ctx, g, admin.LagOptions{Topics: q.topics}); err != nil {
+		reports[i], err = a.Lag(ctx, g, admin.LagOptions{Topics: q.topics})
+		switch {
+		case errors.Is(err, client.ErrGroupNotFound): // takes nothing away from the other groups
+			reports[i] = unknownGroup(g, err)
+			unknown = append(unknown, err)
+		case err != nil:
 			return nil, err
 		}
 	}
+	if len(unknown) == len(reports) {
+		return nil, errors.Join(unknown...)
+	}
 	return reports, nil
+}
+
+// unknownGroup stands for a group that no broker knows, among others.
+func unknownGroup(group string, err error) *admin.LagReport {
+	return &admin.LagReport{
+		Group: group, At: time.Now(), Queues: []admin.QueueLag{}, Partial: true, Failures: []error{err}, Error: client.ErrGroupNotFound.Error(),
+	}
 }
 
 func (p *program) writeLag(q lagQuestion, reports []*admin.LagReport) error {
 	if err := p.renderLag(p.stdout, q, reports); err != nil {
 		return err
 	}
+	missing, causes := false, []error(nil)
 	for _, r := range reports {
-		if err := partOf(r.Partial, r.Failures); err != nil {
-			return err
-		}
+		missing, causes = missing || r.Partial, append(causes, r.Failures...)
 	}
-	return nil
+	return partOf(missing, causes)
 }
 
 func (p *program) renderLag(w io.Writer, q lagQuestion, reports []*admin.LagReport) error {
@@ -202,6 +219,9 @@ func (p *program) renderLag(w io.Writer, q lagQuestion, reports []*admin.LagRepo
 		r.Queues = q.choose(r.Queues)
 		for _, row := range r.Queues {
 			rows = append(rows, lagDataRow{r.Group, row})
+		}
+		if r.Error != "" {
+			rows = append(rows, lagDataRow{r.Group, admin.QueueLag{Verdict: admin.VerdictUnknown, Error: r.Error}})
 		}
 	}
 	d.Rows = rows
@@ -256,6 +276,9 @@ func severity(verdict string) int { return slices.Index(severities, verdict) }
 
 // lagDocument is a group's page: the sum on top, then queue by queue, then what the numbers leave out.
 func (p *program) lagDocument(q lagQuestion, r *admin.LagReport) render.Document {
+	if r.Error != "" {
+		return render.Document{Data: r, Head: []string{r.Group + "   " + admin.VerdictUnknown + "   " + r.Error}}
+	}
 	d := render.Document{Data: r, Head: []string{lagHead(r)}}
 	rows := []lagRow{}
 	for _, l := range q.choose(r.Queues) {

@@ -41,6 +41,7 @@ type LagReport struct {
 	Queues   []QueueLag `json:"queues"`
 	Partial  bool       `json:"partial"` // something could not be read: see the rows' Error
 	Failures []error    `json:"-"`       // the causes, each once
+	Error    string     `json:"error"`   // why there is nothing of this group, which Lag itself returns as its error
 }
 
 // QueueLag is a row of LagReport. What is unknown is nil, never 0; Error says what could not be read.
