@@ -88,11 +88,8 @@ func (p *program) finish(commands []*cli.Command, path string) []*cli.Command {
 			continue
 		}
 		c.Action = func(c *cli.Context) error {
-			switch {
-			case p.opt.watch > 0 && !slices.Contains(watchable, name):
+			if p.opt.watch > 0 && !slices.Contains(watchable, name) {
 				return usagef("mqctl %s has no --watch: --watch repeats commands that read, %s", name, strings.Join(watchable, ", "))
-			case slices.Contains(messageFormats, p.opt.output) && name != "consume":
-				return usagef("-o %s prints messages, which mqctl %s does not", p.opt.output, name)
 			}
 			return action(c)
 		}
@@ -147,7 +144,7 @@ func (p *program) before(c *cli.Context) error {
 	if p.opt.logFormat != "text" && p.opt.logFormat != "json" {
 		return usagef("--log-format %q: want text or json", p.opt.logFormat)
 	}
-	if err := checkOutput(p.opt.output); err != nil {
+	if err := checkOutput(p.opt.output, p.command); err != nil {
 		p.opt.output = ""
 		return err
 	}
@@ -170,10 +167,17 @@ func (p *program) before(c *cli.Context) error {
 // messageFormats are the values of -o that only commands printing messages have.
 var messageFormats = []string{"raw", "hex"}
 
-// checkOutput refuses what is no output format, above all the positions that -o has in kcat and rpk.
-func checkOutput(output string) error {
-	if output == "" || slices.Contains(messageFormats, output) {
+// checkOutput refuses what is no output format of the command, above all the positions that -o has in kcat and rpk. It is
+// asked before the command does anything.
+func checkOutput(output, command string) error {
+	if output == "" {
 		return nil
+	}
+	if slices.Contains(messageFormats, output) {
+		if command == "consume" {
+			return nil
+		}
+		return usagef("-o %s prints messages, which %s does not", output, strings.TrimSpace("mqctl "+command))
 	}
 	_, err := render.ParseFormat(output)
 	if err == nil {
@@ -190,15 +194,20 @@ func checkOutput(output string) error {
 	if looksLikePosition {
 		return usagef("-o is the output format; the position is --from (or -O), such as --from start")
 	}
-	return usagef("-o %s: want %s", output, formatNames())
+	return usagef("-o %s: want %s", output, strings.Join(formatNames(command), ", "))
 }
 
-func formatNames() string {
-	var names []string
+// formatNames are the values of -o that a command has.
+func formatNames(command string) (names []string) {
 	for _, f := range render.Formats() {
-		names = append(names, string(f))
+		if command != "consume" || f != render.FormatYAML && f != render.FormatCSV {
+			names = append(names, string(f))
+		}
 	}
-	return strings.Join(append(names, messageFormats...), ", ")
+	if command == "consume" {
+		names = append(names, messageFormats...)
+	}
+	return names
 }
 
 // onUsageError turns what urfave/cli says about a flag's value into one line.

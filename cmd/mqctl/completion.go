@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mqctl/internal/admin"
-	"mqctl/internal/render"
 )
 
 // completeCommand is what the shells' scripts call to get words.
@@ -24,8 +23,12 @@ const completionLimit = 300 * time.Millisecond
 var completionScripts = map[string]string{
 	"bash": `# mqctl completion for bash: source <(mqctl completion bash)
 _mqctl_words() {
-  local IFS=$'\n'
-  COMPREPLY=($(mqctl __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  local word_found
+  COMPREPLY=()
+  while IFS= read -r word_found; do
+    printf -v word_found %q "$word_found"
+    COMPREPLY+=("$word_found")
+  done < <(mqctl __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _mqctl_words mqctl
 `,
@@ -34,7 +37,7 @@ complete -o default -F _mqctl_words mqctl
 _mqctl_words() {
   local -a words_found
   words_found=("${(@f)$(mqctl __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if (( ${#words_found[1]} )); then compadd -a words_found; else _files; fi
+  if (( ${#words_found[1]} )); then compadd -a -- words_found; else _files; fi
 }
 compdef _mqctl_words mqctl
 `,
@@ -50,7 +53,11 @@ Register-ArgumentCompleter -Native -CommandName mqctl -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
   if ($wordToComplete -eq '') { $words += '""' }
-  mqctl __complete @words 2>$null | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+  mqctl __complete @words 2>$null | Where-Object { $_ } | ForEach-Object {
+    $text = $_
+    if ($text -notmatch '^[A-Za-z0-9_.:/=-]+$') { $text = "'" + $text.Replace("'", "''") + "'" }
+    [System.Management.Automation.CompletionResult]::new($text, $_, 'ParameterValue', $_)
+  }
 }
 `,
 }
@@ -83,16 +90,14 @@ var valueWords = map[string][]string{
 func (p *program) complete(ctx context.Context, app *cli.App, words []string) error {
 	word := ""
 	if n := len(words); n > 0 {
-		word, words = strings.Trim(words[n-1], `"`), words[:n-1]
+		word, words = strings.Trim(words[n-1], `"'`), words[:n-1]
 	}
 	line, _ := arrange(app, words) // what is wrong is still being typed
+	p.command = strings.Join(line.path, " ")
 	var found []string
 	switch {
 	case line.open == "output":
-		for _, f := range render.Formats() {
-			found = append(found, string(f))
-		}
-		found = append(found, messageFormats...)
+		found = formatNames(p.command)
 	case line.open == "set":
 		for _, s := range allSettings() {
 			found = append(found, s.name+"=")
@@ -183,5 +188,13 @@ func (p *program) clusterNames(ctx context.Context, app *cli.App, line arranged,
 	if err := app.RunContext(ctx, append([]string{"mqctl"}, line.root...)); err != nil {
 		return nil
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return !offered(name) })
 }
+
+// offered says whether a name that a server sent may become a word on somebody's command line: it has only letters that
+// names of topics and groups are made of, and is no flag. A server can send anything, and a shell or a terminal obeys much.
+func offered(name string) bool {
+	return name != "" && name[0] != '-' && strings.Trim(name, nameLetters) == ""
+}
+
+const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%|_.:/@=-"

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,9 +31,10 @@ type program struct {
 	width       int // of the terminal, 0 for none
 	color       bool
 
-	opt   rootOptions
-	log   *slog.Logger
-	atEnd []func() error // run after the command, last first
+	opt     rootOptions
+	command string // its name with those above it, such as "topic ls"; "" is mqctl itself
+	log     *slog.Logger
+	atEnd   []func() error // run after the command, last first
 
 	// unsaved tells a second signal what is lost; nil or a func() string.
 	unsaved atomic.Value
@@ -82,10 +86,12 @@ func (p *program) execute(ctx context.Context, args []string) error {
 		return p.complete(ctx, app, args[1:])
 	}
 	line, err := arrange(app, args)
+	p.command = strings.Join(line.path, " ")
 	if err != nil {
-		p.peekOutput(line.root)
+		p.peekOutput(slices.Concat(line.root, args)) // nobody knows which words are flags
 		return err
 	}
+	p.peekOutput(line.root)
 	switch {
 	case line.wantHelp:
 		return writeHelp(p.stdout, app, line, p.width)
@@ -102,13 +108,25 @@ func (p *program) execute(ctx context.Context, args []string) error {
 	return app.RunContext(ctx, append([]string{"mqctl"}, line.line()...))
 }
 
-// peekOutput learns -o from a command line that has an error elsewhere, so that the error has the wanted form.
-func (p *program) peekOutput(root []string) {
-	for _, f := range root {
-		var value string
-		if n, _ := fmt.Sscanf(f, "--output=%s", &value); n == 1 {
-			p.opt.output = value
+// peekOutput learns from $MQCTL_OUTPUT and from words whether errors are wanted as JSON, for errors that are found before
+// the flags are read. The last -o counts.
+func (p *program) peekOutput(words []string) {
+	output := os.Getenv("MQCTL_OUTPUT")
+	for i, word := range words {
+		if word == "--" {
+			break
 		}
+		name, value, hasValue := strings.Cut(word, "=")
+		if name != "-o" && name != "--output" && name != "-output" {
+			continue
+		}
+		if !hasValue && i+1 < len(words) {
+			value = words[i+1]
+		}
+		output = value
+	}
+	if output == string(render.FormatJSON) || output == string(render.FormatJSONL) {
+		p.opt.output = output
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -137,7 +138,7 @@ func (p *program) explainListen(err error) error {
 	if strings.Contains(err.Error(), syscall.EADDRINUSE.Error()) {
 		return withHint(err, "another port is --listen :9877, a free one --listen :0")
 	}
-	if isUsage(err) {
+	if errors.Is(err, sandbox.ErrNotLoopback) {
 		return withHint(err, "--i-know allows an address that other machines can reach")
 	}
 	return err
