@@ -128,19 +128,36 @@ func (p *program) writeTopicPlan(plan *admin.TopicPlan, asData bool) error {
 	if !asData || p.forEyes() {
 		rows := []planRow{}
 		for _, b := range plan.Brokers {
-			text := cmp.Or(b.Error, b.Text)
-			if b.Note != "" {
-				text += "; " + b.Note
-			}
-			rows = append(rows, planRow{b.Broker, b.Addr, b.Action, text})
+			rows = append(rows, planRows(b)...)
 		}
 		d.Rows = rows
 	}
 	d.Head = []string{fmt.Sprintf("PLAN   topic %s   nothing has changed yet", plan.Topic)}
+	o := p.renderOptions()
+	o.Width = 0 // a plan is shown whole: what is cut off cannot be agreed to
 	if asData {
-		return p.write(d)
+		return render.Write(p.stdout, render.Format(cmp.Or(p.opt.output, string(render.FormatTable))), d, o)
 	}
-	return render.Write(p.stderr, render.FormatTable, d, render.Options{Human: p.errTerminal, Width: p.width})
+	return render.Write(p.stderr, render.FormatTable, d, render.Options{Human: p.errTerminal})
+}
+
+// planRows is the plan for one broker, a line for each setting, which fits where all of them in one line would not.
+func planRows(b admin.TopicPlanBroker) []planRow {
+	texts := []string{}
+	for _, change := range b.Changes {
+		texts = append(texts, change.String())
+	}
+	if text := cmp.Or(b.Error, b.Text); len(texts) == 0 {
+		texts = append(texts, text)
+	}
+	if b.Note != "" {
+		texts = append(texts, b.Note)
+	}
+	rows := []planRow{{Broker: b.Broker, Addr: b.Addr, Action: b.Action, Text: texts[0]}}
+	for _, text := range texts[1:] {
+		rows = append(rows, planRow{Text: text})
+	}
+	return rows
 }
 
 func (p *program) applyTopic(ctx context.Context, a *admin.Admin, plan *admin.TopicPlan) error {

@@ -32,6 +32,9 @@ type Change struct {
 	To      string `json:"to"`
 }
 
+// String is "queues 4 → 8", or "queues 8" for what is new.
+func (c Change) String() string { return changeText([]Change{c}) }
+
 // changeText is the changes for one table cell.
 func changeText(changes []Change) string {
 	parts := make([]string, len(changes))
