@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -29,6 +30,12 @@ func watchCommits(k *testcluster.Cluster, mq protocol.MessageQueue) *commitLog {
 		}
 	})
 	return l
+}
+
+func (l *commitLog) all() []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.offsets)
 }
 
 // A commit that the broker takes its time with is not overtaken by a later one, neither of the timer nor of Close.

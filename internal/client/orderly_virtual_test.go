@@ -51,3 +51,37 @@ func TestOrderlyDeadLetterOfAMixedBatch(t *testing.T) {
 		}
 	})
 }
+
+// A lock that was lost, used by somebody else and free again before its renewal: the renewal is granted, but what is cached
+// is out of date.
+func TestLockRegainedUnnoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := testcluster.Virtual(t, 1)
+		topic, group := k.Topic(1), k.Group()
+		c := k.Client()
+		mq := fill(t, c, topic, 12)[0]
+		l := watchCommits(k, mq)
+		var in inbox
+		consume(t, c, group, topic, func(ctx context.Context, b *client.Batch) client.Result {
+			in.add(b)
+			if string(b.Messages[0].Body) == "2" {
+				time.Sleep(25 * time.Second) // over a renewal
+			}
+			return client.Success
+		}, func(cfg *client.ConsumerConfig) { cfg.Orderly = true })
+		time.Sleep(10 * time.Second)
+		s := k.Sandbox()
+		for _, err := range []error{s.LoseLock(group, mq, "somebody@else"), s.SetOffset(group, mq, 9), s.LoseLock(group, mq, "")} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Minute)
+		if got, want := in.all(), []string{"0", "1", "2", "9", "10", "11"}; !slices.Equal(got, want) {
+			t.Errorf("handled %q, want %q: what the other member has done must not come again after the renewal", got, want)
+		}
+		if got := l.all(); !slices.IsSorted(got) || got[len(got)-1] != 12 {
+			t.Errorf("commits %v", got)
+		}
+	})
+}

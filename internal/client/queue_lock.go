@@ -44,14 +44,37 @@ func (p *PushConsumer) lockQueues(ctx context.Context, broker string, queues []*
 	if err != nil {
 		return fmt.Errorf("lock queues of %s: answer of %s: %w", broker, addr, err)
 	}
+	var g errgroup.Group
+	g.SetLimit(persistParallel)
 	for _, q := range queues {
-		if slices.Contains(granted.LockOKMQSet, q.mq) {
-			q.grantLock(asked)
-		} else {
+		if !slices.Contains(granted.LockOKMQSet, q.mq) {
 			q.loseLock("the broker refused it")
+			continue
 		}
+		g.Go(func() error {
+			if q.overtaken(ctx) {
+				q.loseLock("another member has consumed the queue meanwhile")
+			} else {
+				q.grantLock(asked)
+			}
+			return nil
+		})
 	}
-	return nil
+	return g.Wait()
+}
+
+// overtaken reports whether another member has finished more of the queue than this one knows of. Brokers forget locks when
+// they restart: somebody else may have had the lock and given it back between two renewals, and nothing tells of it. Going on
+// with what is cached would then repeat messages out of order.
+func (q *assignedQueue) overtaken(ctx context.Context) bool {
+	e := q.epoch.Load()
+	if e == nil || e.pq.Dropped() || !q.store.remote() || q.cfg.NeverCommit {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.client.cfg.CallTimeout)
+	defer cancel()
+	stored, err := q.store.load(ctx, q.mq)
+	return err == nil && stored > e.progress.done.Load()
 }
 
 // grantLock notes that the broker holds the lock for us since at least asked. After a gap in which the broker may have
