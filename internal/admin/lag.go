@@ -50,11 +50,9 @@ type QueueLag struct {
 	Broker  string `json:"broker" col:"BROKER"`
 	QueueID *int32 `json:"queue_id" col:"QUEUE"` // nil in the one row of a topic whose route could not be read
 	Commit  *int64 `json:"commit" col:"COMMIT"`  // as stored; nil when there is none
-	// NeverCommitted is the broker's word that there is no commit. A nil Commit without it is one that could not be read.
-	NeverCommitted bool   `json:"never_committed"`
-	Min            *int64 `json:"min" col:"MIN,wide"`
-	Max            *int64 `json:"max" col:"MAX"`
-	Lag            *int64 `json:"lag" col:"LAG" unit:"count"`
+	Min     *int64 `json:"min" col:"MIN,wide"`
+	Max     *int64 `json:"max" col:"MAX"`
+	Lag     *int64 `json:"lag" col:"LAG" unit:"count"`
 	// LagMost is what Lag can be at most where no commit tells it.
 	LagMost    *int64         `json:"lag_most" col:"AT MOST,wide" unit:"count"`
 	Expired    *int64         `json:"expired" col:"EXPIRED,wide" unit:"count"` // messages between the commit and Min
@@ -62,11 +60,13 @@ type QueueLag struct {
 	InRate     *stats.Rate    `json:"in_rate" col:"IN/S" unit:"rate"`   // of messages stored
 	OutRate    *stats.Rate    `json:"out_rate" col:"OUT/S" unit:"rate"` // of the commit
 	Drain      *time.Duration `json:"drain_ns" col:"DRAIN" unit:"duration"`
-	NeverDrain bool           `json:"never_drains"`                // at these rates; Drain is nil then
-	Filter     string         `json:"filter" col:"FILTER,wide"`    // the members' expression: what it drops counts as lag until it is pulled
-	Verdict    string         `json:"verdict" col:"VERDICT,state"` // one of the Verdict constants, "" for none yet
-	Note       string         `json:"note" col:"NOTE"`
-	Error      string         `json:"error" col:"ERROR"`
+	NeverDrain bool           `json:"never_drains"` // at these rates; Drain is nil then
+	// NeverCommitted is the broker's word that there is no commit. A nil Commit without it is one that could not be read.
+	NeverCommitted bool   `json:"never_committed"`
+	Filter         string `json:"filter" col:"FILTER,wide"`    // the members' expression: what it drops counts as lag until it is pulled
+	Verdict        string `json:"verdict" col:"VERDICT,state"` // one of the Verdict constants, "" for none yet
+	Note           string `json:"note" col:"NOTE"`
+	Error          string `json:"error" col:"ERROR"`
 }
 
 // Lag is how far a group is behind in each queue. Every commit is read before the end of its queue, so that a commit in
