@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,7 +134,10 @@ func (r *groupRun) handle(ctx context.Context, b *client.Batch) client.Result {
 	}
 	r.lastSeen.Store(time.Now().UnixNano())
 	r.running.Add(int64(len(b.Messages)))
-	defer r.running.Add(-int64(len(b.Messages)))
+	defer func() {
+		r.lastSeen.Store(time.Now().UnixNano())
+		r.running.Add(-int64(len(b.Messages)))
+	}()
 	wanted := make([]*protocol.MessageExt, 0, len(b.Messages))
 	for _, m := range b.Messages {
 		ok, err := r.o.filter.match(m)
@@ -240,12 +244,18 @@ func (r *groupRun) wait() {
 		switch {
 		case r.o.limit > 0 && time.Since(began) >= r.o.limit:
 			r.stop(errTimeUp)
-		case r.o.idle > 0 && time.Since(time.Unix(0, r.lastSeen.Load())) >= r.o.idle:
+		case r.o.idle > 0 && time.Since(time.Unix(0, r.lastSeen.Load())) >= r.o.idle && r.quiet():
 			r.stop(errIdle)
 		case r.o.exit && ends.reached(r.done):
 			r.stop(errReached)
 		}
 	}
+}
+
+// quiet reports whether nothing is being handled and nothing waits here to be: a slow reader of the output is no silence.
+func (r *groupRun) quiet() bool {
+	cached := func(q stats.Queue) bool { return q.CachedCount > 0 }
+	return r.running.Load() == 0 && !slices.ContainsFunc(r.queues(), cached)
 }
 
 // queues is the queues owned now.
@@ -268,8 +278,10 @@ func (r *groupRun) leave(ctx context.Context) error {
 	if errors.As(why, new(*outputError)) {
 		return why // as little as the message, the end of the output could be written
 	}
-	if _, werr := io.WriteString(r.stdout, r.printer.end()); werr != nil {
-		return werr
+	if text := r.printer.end(); text != "" && err == nil { // whoever reads our output may have stopped doing so
+		if _, werr := io.WriteString(r.stdout, text); werr != nil {
+			return werr
+		}
 	}
 	r.summary(why)
 	if err != nil {
@@ -283,8 +295,11 @@ func (r *groupRun) leave(ctx context.Context) error {
 		if !errors.Is(why, end) {
 			continue
 		}
-		if r.o.count > 0 && r.printer.n < r.o.count {
+		switch {
+		case r.o.count > 0 && r.printer.n < r.o.count:
 			return partial("%d of %d messages: %w", r.printer.n, r.o.count, why)
+		case r.o.exit && (errors.Is(why, errIdle) || errors.Is(why, errTimeUp)):
+			return partial("the end was not reached after %s: %w", countOf(r.printer.n, "message"), why)
 		}
 		return nil
 	}

@@ -24,6 +24,7 @@ type readRun struct {
 	reader  *client.Reader
 	missing []error // queues that could not be read
 	where   int     // failures of --where
+	blocked bool    // the output does not move any more
 }
 
 // consumeRead reads queues without joining anything.
@@ -181,7 +182,7 @@ func (r *readRun) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		done, err := r.print(batch)
+		done, err := r.print(ctx, batch)
 		if err != nil {
 			return err
 		}
@@ -206,7 +207,7 @@ func (r *readRun) next(ctx context.Context) ([]*protocol.MessageExt, error) {
 }
 
 // print writes the wanted ones of a batch; done says that --count is reached.
-func (r *readRun) print(batch []*protocol.MessageExt) (done bool, err error) {
+func (r *readRun) print(ctx context.Context, batch []*protocol.MessageExt) (done bool, err error) {
 	var text []byte
 	for _, m := range batch {
 		ok, err := r.o.filter.match(m)
@@ -223,10 +224,34 @@ func (r *readRun) print(batch []*protocol.MessageExt) (done bool, err error) {
 		}
 	}
 	if len(text) > 0 {
-		_, err = r.stdout.Write(text)
+		err = r.write(ctx, text)
 	}
 	return done, err
 }
+
+// write returns when text was written, or soon after the end was asked for: whoever reads our output may have stopped.
+func (r *readRun) write(ctx context.Context, text []byte) error {
+	written := make(chan error, 1)
+	go func() { // ends with the write, or with the process
+		_, err := r.stdout.Write(text)
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-written:
+		return err
+	case <-time.After(writeGrace):
+		r.blocked = true
+		return context.Cause(ctx)
+	}
+}
+
+// writeGrace is how long an output that does not move is waited for after the end was asked for.
+const writeGrace = time.Second
 
 // whereFailed tells about the first expression that could not be evaluated; such messages are left out.
 func (r *readRun) whereFailed(err error) {
@@ -240,8 +265,10 @@ func (r *readRun) finish(ctx context.Context, why error) error {
 	if isBrokenPipe(why) {
 		return why
 	}
-	if _, err := io.WriteString(r.stdout, r.printer.end()); err != nil {
-		return err
+	if text := r.printer.end(); text != "" && !r.blocked {
+		if _, err := io.WriteString(r.stdout, text); err != nil {
+			return err
+		}
 	}
 	r.summary()
 	signal := errors.As(context.Cause(ctx), new(*interruptedError))
@@ -255,6 +282,8 @@ func (r *readRun) finish(ctx context.Context, why error) error {
 		return partial("a part could not be read: %w", r.missing[0])
 	case r.o.count > 0 && r.printer.n < r.o.count:
 		return partial("%d of %d messages: %w", r.printer.n, r.o.count, why)
+	case (r.o.exit || r.o.until != nil) && (errors.Is(why, errIdle) || errors.Is(why, errTimeUp)):
+		return partial("the end was not reached after %s: %w", countOf(r.printer.n, "message"), why)
 	}
 	return nil
 }

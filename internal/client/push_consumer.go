@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -211,7 +212,7 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 	drain, cancel := context.WithTimeout(ctx, p.cfg.DrainTimeout)
 	p.endDirect(drain)
 	if err := p.workers.Wait(drain); err != nil {
-		errs = append(errs, fmt.Errorf("consumer of %s: handlers did not finish: %w", p.cfg.Group, err))
+		errs = append(errs, fmt.Errorf("consumer of %s: handlers did not finish: %w: %s", p.cfg.Group, err, inHand(queues)))
 	}
 	cancel()
 	for _, q := range queues {
@@ -230,6 +231,21 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 	p.client.unregister(p)
 	p.client.unregisterGroup(ctx, p.cfg.Group, "")
 	return errors.Join(errs...)
+}
+
+// inHand lists the messages that handlers have not finished, by queue.
+func inHand(queues []*assignedQueue) string {
+	var parts []string
+	for _, q := range queues {
+		e := q.epoch.Load()
+		if e == nil {
+			continue
+		}
+		if held := e.pq.HandedOut(); len(held) > 0 {
+			parts = append(parts, fmt.Sprintf("%s not committed from %d on (%d being handled)", q.mq, held[0].QueueOffset, len(held)))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (p *PushConsumer) snapshot(now time.Time) stats.Consumer {
