@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,10 +23,11 @@ func TestOrderlyDeadLetterOfAMixedBatch(t *testing.T) {
 		mq := queues(t, c, topic)[0]
 		put(t, c, mq, "A")
 		var in inbox
-		fail := true
+		var fail atomic.Bool
+		fail.Store(true)
 		h := func(_ context.Context, b *client.Batch) client.Result {
 			in.add(b)
-			if fail {
+			if fail.Load() {
 				return client.Later
 			}
 			return client.Success
@@ -36,7 +38,7 @@ func TestOrderlyDeadLetterOfAMixedBatch(t *testing.T) {
 		testcluster.Eventually(t, time.Minute, "the first attempt", func() bool { return in.count() == 1 })
 		put(t, c, mq, "B") // arrives while A waits for its second attempt
 		testcluster.Eventually(t, time.Minute, "A's second attempt", func() bool { return in.count() == 3 })
-		fail = false
+		fail.Store(false)
 		time.Sleep(time.Minute)
 		closeNow(t, p)
 		if got := in.all(); !slices.Equal(got, []string{"A", "A", "B", "B"}) {
