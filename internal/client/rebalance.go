@@ -33,11 +33,23 @@ func (c *Client) rebalanceLoop() {
 	}
 }
 
+// persistWarning is how often a failure to save offsets is logged while it lasts.
+const persistWarning = time.Minute
+
 // persistLoop saves the consumers' offsets, every PersistInterval.
 func (c *Client) persistLoop() {
+	warned := map[string]time.Time{} // by group whose offsets could not be saved the last time
 	for pause(c.ctx, c.cfg.PersistInterval, nil) {
 		for _, m := range c.consumerList() {
-			if err := m.persist(c.ctx); err != nil && c.ctx.Err() == nil {
+			err := m.persist(c.ctx)
+			last, failing := warned[m.groupName()]
+			switch now := time.Now(); {
+			case c.ctx.Err() != nil:
+			case err == nil && failing:
+				delete(warned, m.groupName())
+				c.log.Info("offsets are saved again", "group", m.groupName())
+			case err != nil && now.Sub(last) >= persistWarning:
+				warned[m.groupName()] = now
 				c.log.Warn("offsets are not saved yet", "group", m.groupName(), "err", err)
 			}
 		}

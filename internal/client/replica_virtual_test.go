@@ -2,7 +2,9 @@ package client_test
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,31 @@ import (
 	"mqctl/internal/sandbox"
 	"mqctl/internal/testcluster"
 )
+
+// logLines keeps what is logged.
+type logLines struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (l *logLines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, string(line))
+	return len(line), nil
+}
+
+// count is how many lines contain part.
+func (l *logLines) count(part string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.text {
+		if strings.Contains(line, part) {
+			n++
+		}
+	}
+	return n
+}
 
 // pullsAt counts the pulls of a topic at each broker and replica, and those that commit.
 type pullsAt struct {
@@ -107,7 +134,8 @@ func TestReplicaIsReadWhileTheMasterIsAway(t *testing.T) {
 		k := withReplica(t)
 		s := k.Sandbox()
 		topic, group := k.Topic(2), k.Group()
-		c := k.Client()
+		var log logLines
+		c := k.Client(func(cfg *client.Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 		mqs := fill(t, c, topic, 400)
 		w := watchPulls(k, topic)
 		var in inbox
@@ -158,6 +186,9 @@ func TestReplicaIsReadWhileTheMasterIsAway(t *testing.T) {
 		}
 		closeNow(t, p)
 		in.wantOnce(t, 401)
+		if n := log.count("offsets are not saved yet"); n < 1 || n > 6 || log.count("offsets are saved again") != 1 {
+			t.Errorf("%d complaints about offsets in five minutes and %d signs of their end, want one a minute and one", n, log.count("offsets are saved again"))
+		}
 	})
 }
 
