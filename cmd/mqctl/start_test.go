@@ -41,7 +41,7 @@ func TestNoPackageTakesLongToInitialise(t *testing.T) {
 		t.Fatalf("only %d packages in the trace", len(best))
 	}
 	for name, ms := range best {
-		if ms > 5 {
+		if ms > 50 { // ten times what the slowest needs on a quiet machine
 			t.Errorf("%s takes %.1f ms before main begins", name, ms)
 		}
 	}

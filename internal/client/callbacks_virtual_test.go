@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -547,9 +548,9 @@ func TestConsumeDirectlyHoldsUpNothing(t *testing.T) {
 		c := k.Client()
 		mq := fill(t, c, topic, 2)[0]
 		var in inbox
-		direct := false
+		var direct atomic.Bool
 		h := func(ctx context.Context, b *client.Batch) client.Result {
-			if in.add(b); direct {
+			if in.add(b); direct.Load() {
 				<-ctx.Done()
 			}
 			return client.Success
@@ -557,7 +558,7 @@ func TestConsumeDirectlyHoldsUpNothing(t *testing.T) {
 		p := consume(t, c, group, topic, h, func(cfg *client.ConsumerConfig) { cfg.DrainTimeout = 3 * time.Second })
 		testcluster.Eventually(t, time.Minute, "2 messages", func() bool { return in.count() == 2 })
 		time.Sleep(10 * time.Second)
-		direct = true
+		direct.Store(true)
 		began := time.Now()
 		_, err := directly(t, k, group, c.ID(), mq)
 		if code, _ := client.CodeOf(err); code != protocol.CodeConsumeMsgTimeout || time.Since(began) != 10*time.Second {
