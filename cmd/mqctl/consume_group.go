@@ -129,8 +129,8 @@ func (r *groupRun) from() client.From {
 
 // handle consumes one batch: it is finished when its output was written.
 func (r *groupRun) handle(ctx context.Context, b *client.Batch) client.Result {
-	if r.done.Err() != nil {
-		return client.Leave // the end has begun: whoever owns the queue next gets it
+	if err := context.Cause(r.done); err != nil && !finishes(err) {
+		return client.Leave // whoever owns the queue next gets it
 	}
 	r.lastSeen.Store(time.Now().UnixNano())
 	r.running.Add(int64(len(b.Messages)))
@@ -170,6 +170,12 @@ func (r *groupRun) handle(ctx context.Context, b *client.Batch) client.Result {
 		return client.Later
 	}
 	return client.Success
+}
+
+// finishes reports whether the run ends in order: what was handed out by then is handled like everything before it. To
+// leave one message and finish those behind it would only have them come again.
+func finishes(why error) bool {
+	return errors.As(why, new(*interruptedError)) || errors.Is(why, errIdle) || errors.Is(why, errTimeUp) || errors.Is(why, errReached)
 }
 
 // claim counts messages that are handed out under --count and refuses those beyond.
