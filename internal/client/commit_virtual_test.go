@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"sync"
@@ -44,7 +45,7 @@ func TestCommitsDoNotOvertake(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			k := testcluster.Virtual(t, 1)
 			topic, group := k.Topic(1), k.Group()
-			c := k.Client()
+			c := k.Client(func(cfg *client.Config) { cfg.PersistInterval = 5 * time.Second })
 			mq := queues(t, c, topic)[0]
 			l := watchCommits(k, mq)
 			f, err := sandbox.ParseFault("commit:wait=2s,times=1")
@@ -116,7 +117,11 @@ func TestC07_ResetWithAPullInFlight(t *testing.T) {
 		c := k.Client()
 		mq := fill(t, c, topic, 900)[0]
 		var in inbox
-		p := consume(t, c, group, topic, in.handle, func(cfg *client.ConsumerConfig) { cfg.Workers = 1 })
+		slow := func(ctx context.Context, b *client.Batch) client.Result { // so that the queue is far from its end when the answer comes
+			time.Sleep(10 * time.Millisecond)
+			return in.handle(ctx, b)
+		}
+		p := consume(t, c, group, topic, slow, func(cfg *client.ConsumerConfig) { cfg.Workers, cfg.MaxCachedCount = 1, 50 })
 		testcluster.Eventually(t, time.Minute, "900 messages", func() bool { return in.count() == 900 })
 		l := watchCommits(k, mq)
 		f, err := sandbox.ParseFault("pull:delay=2s,times=1,topic=" + topic)

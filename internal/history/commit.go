@@ -71,7 +71,7 @@ func (c *Checker) handover(q *queue, o *ownership, e *Event) bool {
 	if o == nil || other == e.Member || other == "" {
 		return false
 	}
-	if q.group.orderly && q.group.locks && q.lock.lost[e.Member].At == 0 && q.lock.lost[other].At == 0 {
+	if h := q.owners[other]; q.group.orderly && q.group.locks && !o.unlocked && (h == nil || !h.unlocked) {
 		return false // the lock keeps members apart
 	}
 	return o != q.latest || o.taken.At <= q.commit.At+int64(answerWindow)

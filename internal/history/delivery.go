@@ -27,7 +27,7 @@ func (c *Checker) onDeliver(e *Event) {
 	s.note(e)
 	s.deliveries++
 	s.running++
-	s.member, s.epoch, s.result = e.Member, e.Epoch, ""
+	s.member, s.epoch, s.result, s.settled = e.Member, e.Epoch, "", false
 	q.running[e.Member]++
 	c.member(e.Member).running[s] = q
 	if s.content != nil {
@@ -177,7 +177,7 @@ func (c *Checker) onDone(e *Event) {
 	c.ended(q, s, e.Member)
 	s.note(e)
 	if s.member == e.Member {
-		s.result = e.Result
+		s.result, s.settled = e.Result, e.Result == ResultSuccess
 	}
 	o := q.owners[e.Member]
 	if e.Result == ResultSuccess {
@@ -227,6 +227,7 @@ func (c *Checker) onSentBack(e *Event) {
 		q := g.queue(e.Queue)
 		if s := q.at(e.Offset); s != nil {
 			s.note(e)
+			s.settled = true
 			c.finishSlot(q, s)
 			defer q.trim()
 		}
@@ -259,6 +260,7 @@ func (c *Checker) finishFailed(g *group, v *verdict, e *Event) {
 		}
 		q := g.queue(s.trail[0].Queue)
 		s.note(e)
+		s.settled = true
 		c.finishSlot(q, s)
 		q.trim()
 		return

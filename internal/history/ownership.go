@@ -178,7 +178,7 @@ func (c *Checker) checkLeft(q *queue, o *ownership, e *Event) {
 	i, _ := q.find(want)
 	for ; i < len(q.slots); i++ {
 		s := q.slots[i]
-		if !s.done || s.member != e.Member || s.epoch != o.taken.Epoch {
+		if !s.settled || s.member != e.Member || s.epoch != o.taken.Epoch {
 			break
 		}
 		last, want = s, s.offset+1
@@ -210,7 +210,7 @@ func (c *Checker) onLock(e *Event) {
 		}
 		delete(l.granted, e.Member)
 	case e.Type == TypeLockLost:
-		l.lose(l.holder, e)
+		q.loseLock(e)
 		l.holder = ""
 	case e.Result == ResultRefused:
 		if _, held := l.granted[e.Member]; held && len(c.active) == 0 { // otherwise the answer may be lost
@@ -219,7 +219,7 @@ func (c *Checker) onLock(e *Event) {
 	default:
 		c.checkGrant(q, e)
 		if l.holder != e.Member {
-			l.lose(l.holder, e)
+			q.loseLock(e)
 		}
 		l.holder = e.Member
 		l.granted[e.Member] = *e
@@ -228,9 +228,15 @@ func (c *Checker) onLock(e *Event) {
 	}
 }
 
-func (l *lock) lose(name string, e *Event) {
-	if name != "" {
-		l.lost[name] = *e
+// loseLock notes that whoever held the lock has it no more, without its doing.
+func (q *queue) loseLock(e *Event) {
+	name := q.lock.holder
+	if name == "" {
+		return
+	}
+	q.lock.lost[name] = *e
+	if o := q.owners[name]; o != nil {
+		o.unlocked = true
 	}
 }
 

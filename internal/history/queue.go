@@ -63,6 +63,7 @@ type slot struct {
 	member     string // of the latest delivery
 	epoch      int64
 	result     string // of the latest delivery, "" while it runs
+	settled    bool   // the latest delivery has made it done
 	trail      []Event
 }
 
@@ -85,6 +86,7 @@ type ownership struct {
 	dropped   Event // zero while it is held
 	droppedAt int64 // number of the event
 	commit    Event // zero before the first
+	unlocked  bool  // the broker forgot its lock at some time, without its doing
 	// orderly mode
 	last    Event // the latest delivery; zero before
 	waits   bool  // a batch failed and must come first again
