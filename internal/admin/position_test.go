@@ -13,6 +13,7 @@ import (
 	"mqctl/internal/protocol"
 	"mqctl/internal/remoting"
 	"mqctl/internal/sandbox"
+	"mqctl/internal/testcluster"
 )
 
 // offsets is the rows of a resolution as "broker/queue offset".
@@ -152,6 +153,10 @@ func TestBoundsOnAnyCluster(t *testing.T) {
 	mq := r.queues(topic)[0]
 	r.fill(mq, 3)
 	r.commit(group, mq, 2)
+	testcluster.Eventually(t, time.Minute, "all three in the index", func() bool { // brokers dispatch to it a moment later
+		b, err := r.a.Bounds(t.Context(), mq, group)
+		return err == nil && b.Max == 3
+	})
 	b, err := r.a.Bounds(t.Context(), mq, group)
 	if err != nil {
 		t.Fatal(err)

