@@ -143,7 +143,8 @@ var corruptions = []corruption{
 			k++
 			return e.Type == TypeLock && e.Queue == own.Queue && e.Member == own.Member && at < end
 		})
-		return events, slices.ContainsFunc(events, func(e Event) bool { return e.Type == TypeLock }) // else nobody tells of locks
+		first := slices.IndexFunc(events, func(e Event) bool { return e.Type == TypeLock }) // before it nobody tells of locks
+		return events, first >= 0 && slices.ContainsFunc(events[first:], func(e Event) bool { return e.Type == TypeDeliver && e.Epoch == own.Epoch })
 	}},
 	{"a queue is taken behind its commit", []Invariant{I3, I5}, func(events []Event, rng *rand.Rand) ([]Event, bool) {
 		i, ok := pick(events, rng, func(_ int, e *Event) bool { return e.Type == TypeOwn && e.Offset > 0 })
