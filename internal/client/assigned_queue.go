@@ -125,6 +125,7 @@ func (q *assignedQueue) begin(offset int64, limits flowLimits, saved, takeover b
 		queue: q, number: q.epochs.Add(1), pq: newProcessQueue(offset, limits, &q.cachedBytes), progress: newProgress(),
 		unsure: takeover,
 	}
+	e.progress.first = offset
 	e.progress.done.Store(offset)
 	if saved {
 		e.progress.saved.Store(offset)

@@ -159,3 +159,57 @@ func TestC07_ResetWithAPullInFlight(t *testing.T) {
 		}
 	})
 }
+
+// What the store acknowledged can be undone: by a save of the last owner that arrives late, or by a broker that crashes.
+func TestCommitIsConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := testcluster.Virtual(t, 1)
+		topic, group := k.Topic(1), k.Group()
+		c := k.Client()
+		mq := fill(t, c, topic, 10)[0]
+		var in inbox
+		p := consume(t, c, group, topic, in.handle)
+		undo := func() {
+			if at, _ := k.Sandbox().Offset(group, mq); at != 10 {
+				t.Errorf("committed %d, want 10", at)
+			}
+			if err := k.Sandbox().SetOffset(group, mq, 3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(5 * time.Second)
+		undo()
+		time.Sleep(confirmed)
+		undo()
+		closeNow(t, p)
+		if at, _ := k.Sandbox().Offset(group, mq); at != 10 || in.count() != 10 {
+			t.Errorf("committed %d after Close, %d messages", at, in.count())
+		}
+	})
+}
+
+// confirmed is how long a commit that was undone may stay so.
+const confirmed = 31 * time.Second
+
+// A queue that is revoked while Close waits, and whose offset cannot be saved, is told by Close.
+func TestCloseTellsOfARevokedQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := testcluster.Virtual(t, 1)
+		topic, group := k.Topic(2), k.Group()
+		c := k.Client(func(cfg *client.Config) { cfg.PersistInterval = time.Hour })
+		fill(t, c, topic, 10)
+		var in inbox
+		p := consume(t, c, group, topic, in.handle)
+		testcluster.Eventually(t, time.Minute, "10 messages", func() bool { return in.count() == 10 })
+		f, err := sandbox.ParseFault("commit:wait=2s,error=1,times=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Sandbox().Inject(f)
+		consume(t, k.Client(), group, topic, in.handle)
+		testcluster.Eventually(t, time.Minute, "the save of a revoked queue", func() bool { return k.Sandbox().Counts()[protocol.UpdateConsumerOffset] > 0 })
+		if err := p.Close(t.Context()); err == nil {
+			t.Error("a clean stop, although an offset was not saved")
+		}
+	})
+}

@@ -27,6 +27,7 @@ const noOffset = -1
 // progress is how far one assignment of a queue has come. Each assignment, seek and reset makes a new one, so a result
 // that belongs to an earlier one cannot move the commit.
 type progress struct {
+	first int64        // where it began; set before it is shared
 	done  atomic.Int64 // every message below it is finished; noOffset while unknown
 	saved atomic.Int64 // what the store has acknowledged; noOffset before
 }

@@ -209,6 +209,25 @@ func (q *assignedQueue) saveProgress(ctx context.Context, e *queueEpoch) error {
 	return nil
 }
 
+// confirmProgress makes sure that the store has what the epoch has finished, although it said so before: a save of the
+// queue's last owner can arrive late, and a broker that crashes forgets its latest offsets. It leaves an offset alone that is ahead.
+func (q *assignedQueue) confirmProgress(ctx context.Context, e *queueEpoch) error {
+	saved := e.progress.saved.Load()
+	if saved != noOffset && saved > e.progress.first && q.store != nil && q.store.remote() && !q.cfg.NeverCommit {
+		stored, err := q.store.load(ctx, q.mq)
+		if err != nil && !errors.Is(err, ErrNoOffset) {
+			return err
+		}
+		if err == nil && stored > e.progress.done.Load() {
+			return nil // somebody else has taken the queue over and is ahead
+		}
+		if err != nil || stored < saved {
+			e.progress.saved.CompareAndSwap(saved, noOffset)
+		}
+	}
+	return q.saveProgress(ctx, e)
+}
+
 // learnFloor asks once, before the first save of a queue that was taken over, how far its last owner had come: it may have
 // saved after we asked where to begin. We repeat its messages then, but the commit must not fall.
 func (q *assignedQueue) learnFloor(ctx context.Context, e *queueEpoch) error {

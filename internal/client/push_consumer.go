@@ -24,13 +24,15 @@ type PushConsumer struct {
 	retries       localRetries
 	workers       loops // everything that Close waits for with a limit
 	poolMu        sync.Mutex
-	pool          []context.CancelFunc // one per consume worker
+	pool          []context.CancelFunc // one per consume worker; guarded by poolMu
+	owed          []error              // what Close has to tell about revoked queues; guarded by poolMu
 	status        consumeStatus
 	started       time.Time
 	stopHandlers  context.CancelFunc // ends the context of running handlers
 	handlerCtx    context.Context
 
 	shared      atomic.Bool   // the group has other members
+	confirmed   atomic.Int64  // ms since the epoch: when the saved offsets were last looked at
 	direct      chan struct{} // holds a token for each direct consumption that runs; full once the consumer closes
 	rebalancing chan struct{} // capacity 1: whoever puts a token in may change what is owned
 	closing     atomic.Bool
@@ -155,7 +157,13 @@ func (p *PushConsumer) sampleStatus(now time.Time) {
 
 // persist saves every offset that has moved, side by side.
 func (p *PushConsumer) persist(ctx context.Context) error {
-	p.sampleStatus(time.Now())
+	now := time.Now()
+	p.sampleStatus(now)
+	save := (*assignedQueue).saveProgress
+	if last := p.confirmed.Load(); p.closing.Load() || now.Sub(time.UnixMilli(last)) >= confirmInterval {
+		save = (*assignedQueue).confirmProgress
+		p.confirmed.Store(now.UnixMilli())
+	}
 	var g errgroup.Group
 	g.SetLimit(persistParallel)
 	errs := make([]error, 0)
@@ -166,7 +174,7 @@ func (p *PushConsumer) persist(ctx context.Context) error {
 			continue
 		}
 		g.Go(func() error {
-			if err := q.saveWithin(ctx, e); err != nil {
+			if err := q.within(ctx, e, save); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				errs = append(errs, err)
@@ -180,6 +188,9 @@ func (p *PushConsumer) persist(ctx context.Context) error {
 
 // persistParallel bounds the offset saves under way at once.
 const persistParallel = 64
+
+// confirmInterval is how often it is looked whether brokers still have the offsets that they were given.
+const confirmInterval = 30 * time.Second
 
 // Close leaves the group: pulls stop, running handlers finish (within DrainTimeout), offsets are saved with an answer,
 // queues are given up and the brokers are told. The error lists what could not be finished or saved within ctx. Close
@@ -197,6 +208,21 @@ func (p *PushConsumer) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// owe remembers that a queue was given up unsaved while Close was waiting: Close has to tell.
+func (p *PushConsumer) owe(err error) {
+	p.poolMu.Lock()
+	defer p.poolMu.Unlock()
+	if p.closing.Load() {
+		p.owed = append(p.owed, fmt.Errorf("consumer of %s: offset of a revoked queue not saved: %w", p.cfg.Group, err))
+	}
+}
+
+func (p *PushConsumer) owing() []error {
+	p.poolMu.Lock()
+	defer p.poolMu.Unlock()
+	return p.owed
 }
 
 func (p *PushConsumer) leave(ctx context.Context) error {
@@ -230,7 +256,7 @@ func (p *PushConsumer) leave(ctx context.Context) error {
 	}
 	p.client.unregister(p)
 	p.client.unregisterGroup(ctx, p.cfg.Group, "")
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.owing()...)...)
 }
 
 // inHand lists the messages that handlers have not finished, by queue.

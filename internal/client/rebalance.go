@@ -240,15 +240,20 @@ func (p *PushConsumer) giveUp(ctx context.Context, q *assignedQueue) {
 	q.drop()
 	p.status.retire(q)
 	if e := q.epoch.Load(); e != nil {
-		if err := q.saveWithin(ctx, e); err != nil {
+		if err := q.within(ctx, e, (*assignedQueue).confirmProgress); err != nil {
 			p.client.log.Warn("the offset of a revoked queue is not saved: its next owner repeats messages", "queue", q.mq, "err", err)
+			p.owe(err)
 		}
 	}
 }
 
 // saveWithin is saveProgress limited by CallTimeout.
 func (q *assignedQueue) saveWithin(ctx context.Context, e *queueEpoch) error {
+	return q.within(ctx, e, (*assignedQueue).saveProgress)
+}
+
+func (q *assignedQueue) within(ctx context.Context, e *queueEpoch, save func(*assignedQueue, context.Context, *queueEpoch) error) error {
 	ctx, cancel := context.WithTimeout(ctx, q.client.cfg.CallTimeout)
 	defer cancel()
-	return q.saveProgress(ctx, e)
+	return save(q, ctx, e)
 }

@@ -176,10 +176,10 @@ func (c *Checker) onDone(e *Event) {
 	}
 	c.ended(q, s, e.Member)
 	s.note(e)
-	if s.member == e.Member {
-		s.result, s.settled = e.Result, e.Result == ResultSuccess
-	}
 	o := q.owners[e.Member]
+	if s.member == e.Member {
+		s.result, s.settled = e.Result, e.Result == ResultSuccess && o != nil && o.held()
+	}
 	if e.Result == ResultSuccess {
 		c.report.Counts.Succeeded++
 		c.lastDone = e.At
@@ -227,7 +227,7 @@ func (c *Checker) onSentBack(e *Event) {
 		q := g.queue(e.Queue)
 		if s := q.at(e.Offset); s != nil {
 			s.note(e)
-			s.settled = true
+			s.settled = !c.disturbed // otherwise its member may not know
 			c.finishSlot(q, s)
 			defer q.trim()
 		}
@@ -260,7 +260,7 @@ func (c *Checker) finishFailed(g *group, v *verdict, e *Event) {
 		}
 		q := g.queue(s.trail[0].Queue)
 		s.note(e)
-		s.settled = true
+		s.settled = !c.disturbed
 		c.finishSlot(q, s)
 		q.trim()
 		return

@@ -204,7 +204,18 @@ var corruptions = []corruption{
 	}},
 	{"a clean stop does not commit", []Invariant{I6}, func(events []Event, rng *rand.Rand) ([]Event, bool) {
 		i, ok := pick(events, rng, func(i int, e *Event) bool {
-			return e.Type == TypeCommit && events[i-1].Type == TypeDrop && events[i-1].Queue == e.Queue && stopping(events[:i], e.Member)
+			if e.Type != TypeCommit || events[i-1].Type != TypeDrop || events[i-1].Queue != e.Queue || !stopping(events[:i], e.Member) {
+				return false
+			}
+			from := int64(0) // where the epoch stands without this commit
+			for _, x := range events[:i] {
+				if x.Queue == e.Queue && (x.Type == TypeCommit || x.Type == TypeOwn) {
+					from = x.Offset
+				}
+			}
+			return slices.ContainsFunc(events[:i], func(d Event) bool { // what was handed back may not be known to the member
+				return d.Type == TypeDone && d.Result == ResultSuccess && d.Queue == e.Queue && d.Epoch == events[i-1].Epoch && d.Offset == from
+			})
 		})
 		if !ok {
 			return nil, false
