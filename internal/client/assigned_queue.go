@@ -42,6 +42,7 @@ type assignedQueue struct {
 	replica atomic.Int64               // the broker id that the last answer suggested to read from
 	resumed chan struct{}              // nudged by resume
 	leaving atomic.Bool                // revoked, waiting for its running handler
+	gone    atomic.Bool                // given up: only its last save counts, a later one would undo the next owner's
 
 	// orderly consumption
 	lockedAt atomic.Pointer[time.Time] // when the lock was last granted; nil while it is not held

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -212,4 +213,45 @@ func TestCloseTellsOfARevokedQueue(t *testing.T) {
 			t.Error("a clean stop, although an offset was not saved")
 		}
 	})
+}
+
+// A queue that was unlocked is not saved any more, although saves of it have failed before: its next owner has gone on.
+func TestNoSaveAfterUnlock(t *testing.T) {
+	for range 20 { // the order of what happens at one instant is not the same each time
+		synctest.Test(t, func(t *testing.T) {
+			k := testcluster.Virtual(t, 1)
+			topic, group := k.Topic(1), k.Group()
+			first := k.Client(func(cfg *client.Config) { cfg.ClientID, cfg.Dial = "z", k.Net.DialFrom("10.0.0.2") })
+			mq := queues(t, first, topic)[0]
+			unlocked, late := false, 0 // of the goroutine that runs the sandbox
+			k.Sandbox().Observe(func(x *sandbox.Change) {
+				switch {
+				case x.Queue != mq:
+				case x.Kind == sandbox.Unlocked && x.LockID == "z":
+					unlocked = true
+				case x.Kind == sandbox.Committed && unlocked && strings.HasPrefix(x.Client, "10.0.0.2:"):
+					late++
+				}
+			})
+			var in inbox
+			orderly := func(cfg *client.ConsumerConfig) { cfg.Orderly = true }
+			consume(t, first, group, topic, in.handle, orderly)
+			for i := range 32 {
+				put(t, first, mq, strconv.Itoa(i))
+				time.Sleep(100 * time.Millisecond)
+			}
+			f, err := sandbox.ParseFault("commit:lose")
+			if err != nil {
+				t.Fatal(err)
+			}
+			heal := k.Sandbox().Inject(f)
+			consume(t, k.Client(func(cfg *client.Config) { cfg.ClientID = "a" }), group, topic, in.handle, orderly)
+			time.Sleep(20 * time.Second)
+			heal()
+			k.Sandbox().Held() // whatever the sandbox's goroutine has noted is visible now
+			if !unlocked || late > 0 {
+				t.Errorf("unlocked %v, %d commits after that", unlocked, late)
+			}
+		})
+	}
 }

@@ -186,6 +186,11 @@ func (q *assignedQueue) onOffsetMoved(ctx context.Context, e *queueEpoch, res *p
 // saveProgress stores the epoch's progress if the store does not have it. One save of a queue is under way at a time: of two
 // the later one could be stored first and the offset would fall, and one of an epoch that has ended would undo a reset.
 func (q *assignedQueue) saveProgress(ctx context.Context, e *queueEpoch) error {
+	return q.save(ctx, e, false)
+}
+
+// save is saveProgress; last lets it save what was given up.
+func (q *assignedQueue) save(ctx context.Context, e *queueEpoch, last bool) error {
 	if _, ok := e.progress.unsaved(); !ok || q.store == nil || q.cfg.NeverCommit {
 		return nil
 	}
@@ -196,7 +201,7 @@ func (q *assignedQueue) saveProgress(ctx context.Context, e *queueEpoch) error {
 		return fmt.Errorf("commit %s: %w", q.mq, ctx.Err())
 	}
 	offset, ok := e.progress.unsaved()
-	if !ok || q.epoch.Load() != e {
+	if !ok || q.epoch.Load() != e || q.gone.Load() && !last {
 		return nil
 	}
 	if err := q.learnFloor(ctx, e); err != nil || offset < e.floor {
@@ -212,6 +217,16 @@ func (q *assignedQueue) saveProgress(ctx context.Context, e *queueEpoch) error {
 // confirmProgress makes sure that the store has what the epoch has finished, although it said so before: a save of the
 // queue's last owner can arrive late, and a broker that crashes forgets its latest offsets. It leaves an offset alone that is ahead.
 func (q *assignedQueue) confirmProgress(ctx context.Context, e *queueEpoch) error {
+	return q.confirm(ctx, e, false)
+}
+
+// lastSave is confirmProgress for a queue that is given up: whatever else wants to save it comes too late.
+func (q *assignedQueue) lastSave(ctx context.Context, e *queueEpoch) error {
+	q.gone.Store(true)
+	return q.confirm(ctx, e, true)
+}
+
+func (q *assignedQueue) confirm(ctx context.Context, e *queueEpoch, last bool) error {
 	saved := e.progress.saved.Load()
 	if saved != noOffset && saved > e.progress.first && q.store != nil && q.store.remote() && !q.cfg.NeverCommit {
 		stored, err := q.store.load(ctx, q.mq)
@@ -225,7 +240,7 @@ func (q *assignedQueue) confirmProgress(ctx context.Context, e *queueEpoch) erro
 			e.progress.saved.CompareAndSwap(saved, noOffset)
 		}
 	}
-	return q.saveProgress(ctx, e)
+	return q.save(ctx, e, last)
 }
 
 // learnFloor asks once, before the first save of a queue that was taken over, how far its last owner had come: it may have

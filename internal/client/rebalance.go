@@ -240,7 +240,7 @@ func (p *PushConsumer) giveUp(ctx context.Context, q *assignedQueue) {
 	q.drop()
 	p.status.retire(q)
 	if e := q.epoch.Load(); e != nil {
-		if err := q.within(ctx, e, (*assignedQueue).confirmProgress); err != nil {
+		if err := q.within(ctx, e, (*assignedQueue).lastSave); err != nil {
 			p.client.log.Warn("the offset of a revoked queue is not saved: its next owner repeats messages", "queue", q.mq, "err", err)
 			p.owe(err)
 		}
