@@ -52,7 +52,13 @@ type Checker struct {
 // member is one incarnation of a consumer.
 type member struct {
 	stopping int64 // number of the event, 0 while it was not told to stop
-	running  map[*slot]*queue
+	running  map[handling]*queue
+}
+
+// handling is one message in a handler.
+type handling struct {
+	slot  *slot
+	batch int64
 }
 
 // NewChecker is a checker of an empty history.
@@ -185,7 +191,7 @@ func (c *Checker) onFault(e *Event) {
 func (c *Checker) member(name string) *member {
 	m := c.members[name]
 	if m == nil {
-		m = &member{running: map[*slot]*queue{}}
+		m = &member{running: map[handling]*queue{}}
 		c.members[name] = m
 	}
 	return m

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,9 +28,9 @@ func (c *Checker) onDeliver(e *Event) {
 	s.note(e)
 	s.deliveries++
 	s.running++
-	s.member, s.epoch, s.result, s.settled = e.Member, e.Epoch, "", false
+	s.member, s.epoch, s.result, s.settled, s.attempt = e.Member, e.Epoch, "", false, e.Attempt
 	q.running[e.Member]++
-	c.member(e.Member).running[s] = q
+	c.member(e.Member).running[handling{s, e.Batch}] = q
 	if s.content != nil {
 		v := s.content.verdict(q.group)
 		v.delivered = true
@@ -150,7 +151,8 @@ func (c *Checker) checkRepetition(q *queue, s *slot, o *ownership, e *Event) {
 	case s.deliveries == 0 || s.again:
 		s.again = false
 		return
-	case same && s.result == ResultLater && (!s.done || c.disturbed):
+	case slices.Contains(s.failed, e.Member) && (!s.done || c.disturbed):
+		s.failed = slices.DeleteFunc(s.failed, func(name string) bool { return name == e.Member })
 		return // as the handler wanted; that a copy is stored elsewhere may not be known
 	}
 	c.report.Counts.Redelivered++
@@ -171,13 +173,13 @@ func (c *Checker) onDone(e *Event) {
 	q := g.queue(e.Queue)
 	s := q.at(e.Offset)
 	m := c.member(e.Member)
-	if s == nil || m.running[s] == nil {
+	if s == nil || m.running[handling{s, e.Batch}] == nil {
 		return // of a member that has crashed, or not in this history
 	}
-	c.ended(q, s, e.Member)
+	c.ended(q, handling{s, e.Batch}, e.Member)
 	s.note(e)
 	o := q.owners[e.Member]
-	if s.member == e.Member {
+	if s.member == e.Member && s.epoch == e.Epoch {
 		s.result, s.settled = e.Result, e.Result == ResultSuccess && o != nil && o.held()
 	}
 	if e.Result == ResultSuccess {
@@ -190,6 +192,9 @@ func (c *Checker) onDone(e *Event) {
 		}
 	} else {
 		c.report.Counts.Later++
+		if o == nil || o.taken.Epoch == e.Epoch {
+			s.failed = append(s.failed, e.Member)
+		}
 		if o != nil && o.taken.Epoch == e.Epoch && (!o.waits || e.Offset < o.waitsAt) {
 			o.waits, o.waitsAt = true, e.Offset
 		}
@@ -197,10 +202,10 @@ func (c *Checker) onDone(e *Event) {
 	q.trim()
 }
 
-// ended notes that a handler of member is through with s.
-func (c *Checker) ended(q *queue, s *slot, name string) {
-	s.running--
-	delete(c.member(name).running, s)
+// ended notes that a handler of a member is through with a message.
+func (c *Checker) ended(q *queue, h handling, name string) {
+	h.slot.running--
+	delete(c.member(name).running, h)
 	if q.running[name]--; q.running[name] <= 0 {
 		delete(q.running, name)
 	}
@@ -251,13 +256,12 @@ func (c *Checker) onSentBack(e *Event) {
 	c.update(m)
 }
 
-// finishFailed closes the oldest place of a message whose delivery failed: a copy that a member sent by itself does not
-// say where the message came from.
+// finishFailed closes the place of a message whose delivery failed. A copy that a member sent by itself does not say where
+// the message came from: the attempt tells, or else it is the oldest place.
 func (c *Checker) finishFailed(g *group, v *verdict, e *Event) {
-	for _, s := range v.slots {
-		if s.deliveries == 0 || s.done || len(s.trail) == 0 {
-			continue
-		}
+	failed := slices.DeleteFunc(slices.Clone(v.slots), func(s *slot) bool { return s.deliveries == 0 || s.done || len(s.trail) == 0 })
+	slices.SortStableFunc(failed, func(a, b *slot) int { return cmp.Compare(matches(b, e), matches(a, e)) })
+	for _, s := range failed {
 		q := g.queue(s.trail[0].Queue)
 		s.note(e)
 		s.settled = !c.disturbed
@@ -265,6 +269,17 @@ func (c *Checker) finishFailed(g *group, v *verdict, e *Event) {
 		q.trim()
 		return
 	}
+}
+
+// matches is how well a copy fits to a place: the handler has ended, and the copy counts one attempt more.
+func matches(s *slot, e *Event) (n int) {
+	if s.running == 0 {
+		n++
+	}
+	if s.attempt == e.Attempt-1 {
+		n += 2
+	}
+	return n
 }
 
 // checkAttempts: a dead letter has had its attempts, neither fewer nor, where nothing was broken, more.

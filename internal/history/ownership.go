@@ -128,9 +128,9 @@ func (c *Checker) onCrash(e *Event) {
 	c.report.Counts.Crashes++
 	c.disturbed = true
 	m := c.member(e.Member)
-	for s, q := range m.running {
-		c.ended(q, s, e.Member)
-		s.note(e)
+	for h, q := range m.running {
+		c.ended(q, h, e.Member)
+		h.slot.note(e)
 	}
 	c.eachOwned(e.Member, func(_ *queue, o *ownership) {
 		if o.held() {

@@ -62,8 +62,10 @@ type slot struct {
 	deliveries int
 	member     string // of the latest delivery
 	epoch      int64
-	result     string // of the latest delivery, "" while it runs
-	settled    bool   // the latest delivery has made it done
+	result     string   // of the latest delivery, "" while it runs
+	settled    bool     // the latest delivery has made it done
+	attempt    int32    // of the latest delivery
+	failed     []string // members whose handler wants it again
 	trail      []Event
 }
 
